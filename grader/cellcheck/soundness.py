@@ -82,10 +82,15 @@ def _insist(exercise: Exercise, root: Path, folder: Path) -> None:
                 f"{symbol} in {where}: the aspect {aspect.name!r} looks at {unknown[0]!r}, and nothing differs in "
                 f"that. There are {', '.join(KINDS)}."
             )
-        if not 0 < aspect.weight < math.inf:
+        if not 0 <= aspect.weight < math.inf:
             raise GraderError(
                 f"{symbol} in {where}: the aspect {aspect.name!r} weighs {aspect.weight:g}. Give it more than nothing, "
-                "or take it out."
+                "or 0 if it only says something, or take it out."
+            )
+        if not aspect.counts and (aspect.core or aspect.central):
+            raise GraderError(
+                f"{symbol} in {where}: the aspect {aspect.name!r} weighs nothing, and points depend on it. Give it a "
+                "weight, or let it be neither core nor central."
             )
     if not any(aspect.core for aspect in exercise.aspects):
         raise GraderError(

@@ -310,7 +310,7 @@ def test_an_answer_with_two_slips_gets_both_names(library: ModuleType) -> None:
 
     verdict = judge.verdict(judge.observe(both))
     assert verdict.diagnosis == "no_root"
-    assert "Where is the root? There is a second mistake, too. Where does a sum begin?" in verdict.message
+    assert "Where is the root? There seems to be a second mistake, too. Where does a sum begin?" in verdict.message
     assert Judge(exercise, in_order, 0, combinations=0).verdict(judge.observe(both)).diagnosis is None
     assert not {name for name, _ in judge.looked_up} - {mistake.name for mistake in exercise.mistakes}
 

@@ -34,6 +34,21 @@ def _probe(text: str) -> Slip:
 
 
 SLIPS: dict[str, tuple[Slip, str]] = {
+    "less than nothing for an aspect": (
+        {
+            TRIED: (
+                'SPACES = aspects.special("any number of spaces")',
+                'SPACES = aspects.special("any number of spaces", weight=-1)',
+            )
+        },
+        r"initials in \S+: the aspect 'any number of spaces' weighs -1\. Give it more than nothing, or 0 if it only "
+        r"says something, or take it out\.",
+    ),
+    "points that depend on nothing": (
+        {TRIED: ("(*aspects.of_function(), SINGLE, SPACES)", "(*aspects.of_function(), aspects.values(0), SPACES)")},
+        r"initials in \S+: the aspect 'values' weighs nothing, and points depend on it\. Give it a weight, or let it "
+        r"be neither core nor central\.",
+    ),
     "a misspelt input": (
         _probe(PROBE.replace('inputs["name"]', 'inputs["nmae"]')),
         r"The course's own initials stops on two names with KeyError: 'nmae', in \S+/lesson_01/probes\.py, line 3\. "

@@ -14,7 +14,7 @@ from cellcheck.authoring import aspects
 from cellcheck.authoring.calls import call, in_order
 from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.patients import Patient
-from cellcheck.authoring.spec import Aspect, Case, Combination, Exercise, Mistake, Observation
+from cellcheck.authoring.spec import Aspect, Case, Combination, Exercise, Mistake, Observation, Surprise
 from cellcheck.checking.check import Checker
 from cellcheck.checking.diagnose import MOST_COMBINATIONS
 from cellcheck.checking.judge import PASSED, Judge, Verdict
@@ -56,6 +56,7 @@ def _cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+ALONE = "(Each of the two is described as if it were the only one.)"
 SUM = Mistake("sum_not_mean", _sums, "Yours is the sum. What turns a sum into a mean?", central=True)
 NEVER = Mistake("never_refuses", _never_refuses, "You never refuse a weight. Which ones make no sense?")
 DROPPED = Mistake("sign_dropped", _sign_dropped, "You drop the sign. Is the weight the caller's or yours?")
@@ -124,6 +125,22 @@ def test_a_mistake_is_recognised_although_another_slip_comes_along(answer: Calla
     assert judged.message.startswith(SUM.advice)
 
 
+def test_of_mistakes_that_agree_in_the_core_it_is_the_one_that_agrees_elsewhere() -> None:
+    """Whichever stands first in the catalogue. The answer has a slip more, so that it does the same as neither."""
+
+    def sums_or(number: float) -> Callable[..., torch.Tensor]:
+        return lambda x, weight: _another_error(x, weight) if x.shape[1] else torch.full((len(x),), number)
+
+    def changes_too(x: torch.Tensor, weight: float) -> torch.Tensor:
+        result = sums_or(2.0)(x, weight)
+        x += 1
+        return result
+
+    ones, twos = (Mistake(f"empty_is_{n}", sums_or(n), f"Of empty rows you say {n}. Why?") for n in (1.0, 2.0))
+    for order in ((ones, twos), (twos, ones)):
+        assert verdict(changes_too, replace(EXERCISE, mistakes=order)).diagnosis == "empty_is_2.0"
+
+
 def test_another_kind_of_result_is_said_besides() -> None:
     assert "but it is a NumPy array" in verdict(lambda x, weight: _another_error(x, weight).numpy()).message
 
@@ -151,12 +168,12 @@ def test_two_mistakes_are_reported_as_two() -> None:
     assert {judged.diagnosis} < {"sign_dropped", "empty_is_nan"}
     assert DROPPED.advice in judged.message
     assert NAN.advice in judged.message
-    assert "There is a second mistake, too." in judged.message
+    assert "There seems to be a second mistake, too." in judged.message
     (one,) = [m for m in (NEVER, DROPPED) if m is NEVER]
     only = replace(EXERCISE, mistakes=(SUM, one, NAN))
     both = verdict(lambda x, weight: weight * x.sum(dim=1), only)
     assert both.diagnosis == "sum_not_mean"
-    assert both.message == f"{SUM.advice} There is a second mistake, too. {NEVER.advice}"
+    assert both.message == f"{SUM.advice} There seems to be a second mistake, too. {NEVER.advice} {ALONE}"
 
 
 def test_of_two_mistakes_neither_is_said_to_be_the_only_one() -> None:
@@ -167,14 +184,16 @@ def test_of_two_mistakes_neither_is_said_to_be_the_only_one() -> None:
         ("The sums are right, but in one list. Why?", "The sums are right, but in one list. Why?"),
     ):
         only = replace(EXERCISE, mistakes=(SUM, replace(NEVER, advice=alone)))
-        assert verdict(lambda x, weight: weight * x.sum(dim=1), only).message.endswith(f" too. {along}")
+        assert verdict(lambda x, weight: weight * x.sum(dim=1), only).message.endswith(f" too. {along} {ALONE}")
         assert verdict(_never_refuses, only).message == alone
 
 
 def test_what_looks_alike_gets_no_name() -> None:
     """Two mistakes go on where an error is asked for: with a wrong core nobody can tell which of them it is."""
     assert verdict(sums).diagnosis == SUM.name
-    assert verdict(sums).message.startswith(f"{SUM.advice} Something else goes wrong, too. It should stop")
+    assert verdict(sums).message.startswith(
+        f"{SUM.advice} This may come of the same slip, or of another: It should stop"
+    )
 
 
 @pytest.mark.parametrize(
@@ -424,6 +443,51 @@ def test_what_a_sentence_speaks_of_is_shown_and_not_the_sentence() -> None:
     assert judged.message.startswith("Yours is 3 times what it should be.")
     assert judged.evidence is not None
     assert isinstance(judged.evidence.got, torch.Tensor)
+
+
+def test_pairs_of_mistakes_whose_sentences_are_said_are_tried_first() -> None:
+    """Only so many are tried. A sentence may stand in place of a tensor: then it says nothing of a mistake."""
+    names = ("doubled", "shifted", "thrice", "halved")
+    does: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
+        lambda means: 2 * means,
+        lambda means: means + 1,
+        lambda means: 3 * means,
+        lambda means: means / 2,
+    )
+    doubled, shifted, thrice, halved = (
+        Mistake(name, lambda x, weight, do=do: do(row_means(x, weight)), f"You have {name} it. Why?")
+        for name, do in zip(names, does, strict=True)
+    )
+
+    def in_words(observation: Observation, case: Case) -> Observation:
+        if "error" in observation:
+            return observation
+        wrong = observation["output"] - row_means(**case.inputs)
+        sentence = "Yours is larger by one. Why?" if bool((wrong - 1).abs().max() < 1e-4) else "as in the docstring"
+        both = bool((wrong - row_means(**case.inputs) - 1).abs().max() < 1e-4)
+        seen = {"words": "Yours is larger by one. Why? And doubled." if both else sentence, **observation}
+        return {**seen, "output": "No numbers come out."} if bool(wrong.isnan().any()) else seen
+
+    ranks: dict[tuple[str, ...], int | None] = {}
+
+    def ranked(surprise: Surprise) -> list[list[Combination]]:
+        for pair in ((thrice, halved), (doubled, shifted)):
+            ranks[tuple(mistake.name for mistake in pair)] = surprise(pair)
+        return []
+
+    exercise = replace(
+        SPOKEN,
+        cases=lambda generator: [case for case in _cases(generator) if case.inputs["x"].numel()],
+        canonical=in_words,
+        mistakes=(doubled, shifted, thrice, halved),
+        combinations=ranked,
+    )
+    verdict(lambda x, weight: 2 * row_means(x, weight) + 1, exercise)
+    one, other = ranks["doubled", "shifted"], ranks["thrice", "halved"]
+    assert one is not None
+    assert other is not None
+    assert one < other
+    verdict(lambda x, weight: row_means(x, weight) * torch.nan, exercise)
 
 
 def test_numbers_in_sentences_are_the_same_up_to_rounding() -> None:

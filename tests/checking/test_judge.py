@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from cellcheck.authoring.aspects import spoken
 from cellcheck.authoring.calls import call_and_follow
 from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.spec import Aspect, Case, Exercise, Mistake, Observation
@@ -165,6 +166,47 @@ def test_what_else_goes_wrong_is_told_unless_nan_is_the_reason() -> None:
     assert "Your means" not in verdict(lambda x: x.mean(dim=1) * torch.nan, exercise).message
 
 
+def test_an_aspect_that_weighs_nothing_only_speaks() -> None:
+    """It has no box and costs nothing; where the answer is wrong anyway, it is told."""
+
+    def in_words(observation: Observation, case: Case) -> Observation:
+        output, x = observation.get("output"), case.inputs["x"]
+        signed = isinstance(output, torch.Tensor) and bool(torch.signbit(output).any()) and bool((x >= 0).all())
+        return {**observation, "signs": "Yours has a minus sign." if signed else "as asked"}
+
+    only_speaks = spoken("signs", "signs", meaning="Means of positive numbers are positive.")
+
+    def positive(_: np.random.Generator) -> list[Case]:
+        return [Case(f"on {rows} rows of ones", {"x": torch.ones(rows, 3)}) for rows in (1, 2)]
+
+    exercise = replace(EXERCISE, cases=positive, aspects=(*ASPECTS, only_speaks), canonical=in_words, mistakes=())
+    wrong = verdict(lambda x: -x.mean(dim=1), exercise)
+    assert "Yours has a minus sign." in wrong.message
+    assert [aspect.name for aspect in wrong.aspects] == [aspect.name for aspect in ASPECTS]
+    harmless = replace(exercise, canonical=lambda seen, case: {**seen, "signs": f"Seen {case.label}."})
+    judge = Judge(harmless, probe, 0)
+    other = [seen | {"signs": "Something to say."} for seen in judge.references[0]]
+    assert (judge.judged(other).status, judge.judged(other).score) == (PASSED, 5.0)
+
+
+def test_words_that_only_a_canonical_form_has_cost_nothing_where_there_is_none() -> None:
+    """What an answer returns besides may be of a kind that no form is made for. The result is compared all the same."""
+
+    def in_words(observation: Observation, case: Case) -> Observation:
+        return {"halves": "as asked" if observation["gradients"][0].sum() else "nothing", **observation}
+
+    looks_first = replace(VALUES, keys=("halves", "output"))
+    exercise = replace(EXERCISE, aspects=(SHAPE, looks_first, GRADIENTS, UNTOUCHED), canonical=in_words, mistakes=())
+    cut, right = (lambda x: x.detach().mean(dim=1)), row_means
+    assert (verdict(right, exercise).score, passed(verdict(cut, exercise))) == (
+        5.0,
+        ["shape", "values", UNTOUCHED.name],
+    )
+    assert "values" not in passed(verdict(lambda x: x.detach().sum(dim=1), exercise))
+    alone = replace(exercise, aspects=(replace(VALUES, keys=("halves",)), GRADIENTS))
+    assert passed(verdict(cut, alone)) == []
+
+
 def test_without_a_central_aspect_an_answer_is_half_done_at_most() -> None:
     """What is left of 5 points is 4 without gradients and 3 without its input, too: whichever of two is missed."""
 
@@ -306,3 +348,10 @@ def test_what_only_a_canonical_form_says_is_not_taken_from_a_learner() -> None:
     assert judge.verdict(judge.observe(None)).status == "passed"
     forged = judge.verdict([{"output": True, "kept": 1.0}] * len(judge.cases))
     assert (forged.score, [aspect.passed for aspect in forged.aspects]) == (0.0, [False, True])
+
+
+def test_of_gradients_that_alone_are_wrong_it_is_asked_what_cuts_them_off() -> None:
+    question = "is a part of the way back cut off"
+    assert question in verdict(lambda x: x.mean(dim=1) + (x - x.detach()).sum(dim=1)).message
+    assert question not in verdict(lambda x: 2 * x.mean(dim=1)).message
+    assert question not in verdict(lambda x: x.detach().mean(dim=1)).message  # that says what is wrong itself

@@ -181,6 +181,35 @@ def test_what_is_said_of_errors() -> None:
     assert say_error(None) == "It should stop with a clear error here, but it carries on."
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "sentence"),
+    [
+        ([4], slice(None), "All that differ stand in the last row."),
+        ([0, 0], [1, 2], "All that differ stand in the first row."),
+        ([1, 1, 2, 2, 3, 3, 4, 4], [1, 2, 0, 1, 2, 0, 1, 2], "Only the first row is right."),
+        (slice(None), [2], "All that differ stand in the last column."),
+        ([0, 1, 2, 3, 4, 4, 3, 0], [0, 1, 0, 1, 0, 1, 0, 1], "Only the last column is right."),
+        ([1], [1], ""),
+        ([1, 4], [1, 0], ""),
+    ],
+)
+def test_where_all_that_differs_stands(rows: Any, columns: Any, sentence: str) -> None:
+    expected = torch.arange(15.0).reshape(5, 3)
+    wrong = expected.clone()
+    wrong[rows, columns] = expected[rows, columns] ** 2 + 20
+    whereabouts = re.search(r"(?:All that|Only).*", said(expected, wrong))
+    assert (whereabouts[0] if whereabouts else "") == sentence
+
+
+def test_of_two_rows_nothing_is_said_and_of_a_list_it_is_an_entry() -> None:
+    """One of two is always the first or the last."""
+    square, wrong = torch.eye(2), torch.tensor([[1.0, 3.0], [0.0, 1.0]])
+    assert said(square, wrong).endswith("but it is 3.")
+    assert said(torch.arange(4.0), torch.tensor([0.0, 1.0, 2.0, 9.0])).endswith(
+        "but it is 9. Only the last one differs."
+    )
+
+
 def test_places_and_kinds_in_words() -> None:
     assert [place(p) for p in ("output", "gradients[1]", "kind_of_losses", "output[0]['a']")] == [
         "the result",

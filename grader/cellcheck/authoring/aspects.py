@@ -8,7 +8,7 @@ Each aspect has a `meaning`, one sentence for learners: cards show it on hover, 
 Names that mean the same in every course, such as "a batch of one", bring theirs along: see `MEANINGS`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cellcheck.authoring.spec import USUAL, Aspect, tagged
@@ -39,9 +39,12 @@ __all__ = [
     "right_kind",
     "shape",
     "special",
+    "spoken",
     "tells_apart",
     "untouched",
     "values",
+    "with_words",
+    "worded",
 ]
 
 CONTENT = frozenset({"error", "type", "shape", "nan", "mask", "values"})
@@ -154,6 +157,11 @@ def also(name: str, *keys: str, weight: float = 1.0, meaning: str = "") -> Aspec
     return Aspect(name, keys, KNOWN, weight, meaning=meaning)
 
 
+def spoken(name: str, *keys: str, tag: str = "", meaning: str = "") -> Aspect:
+    """What an answer that is wrong anyway is told, in the probe's words: nothing hangs on it, and it has no box."""
+    return Aspect(name, keys, CONTENT, 0.0, tags=tagged(tag) if tag else frozenset(), meaning=meaning)
+
+
 def gradients(weight: float = 2.0) -> Aspect:
     """Gradients flow back, and they are the right ones."""
     meaning = "Autograd can follow the computation backwards, and the gradients it finds are right."
@@ -171,6 +179,16 @@ def main(
 ) -> Aspect:
     """What the exercise is about, on the usual cases, or on those with another tag."""
     return Aspect(name, keys, CONTENT, weight, core=True, tags=tagged(tag), meaning=meaning)
+
+
+def worded(aspect: Aspect, words: str) -> Aspect:
+    """The aspect, which looks first at what the observation says in words under this name."""
+    return replace(aspect, keys=(words, *aspect.keys))
+
+
+def with_words(aspects: Iterable[Aspect], words: str, *names: str) -> tuple[Aspect, ...]:
+    """The aspects, of which those with these names ("values" unless given) look first at words."""
+    return tuple(worded(one, words) if one.name in (names or ("values",)) else one for one in aspects)
 
 
 def central(aspect: Aspect) -> Aspect:

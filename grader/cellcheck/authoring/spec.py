@@ -66,6 +66,9 @@ class Aspect:
     A `central` aspect is one without which the exercise is half done at most, whatever its weight: where it fails, half
     of the points are the most that can be earned. So an exercise may have more than one point: a layer's
     backward pass gives a gradient to whoever called it, and one to the weights.
+
+    An aspect that weighs nothing only speaks: it says in words what another one takes the points for, or nobody does.
+    It decides about no mark, and has no box on the card.
     """
 
     name: str
@@ -77,6 +80,11 @@ class Aspect:
     meaning: str = ""
     formal: bool = False
     central: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether something hangs on it, so that it has a box on the card."""
+        return self.weight > 0
 
 
 @dataclass(frozen=True)

@@ -106,9 +106,9 @@ class _Search:
 
         To try what two mistakes do together is expensive, and most pairs can be ruled out: where neither of them shows,
         the answer is right, and where only one of them does, the answer does the same. Pairs of one that is known come
-        first.
+        first, and of one whose sentence the answer's words hold.
         """
-        surveyed = self.places[:SURVEYED]
+        surveyed = self.places if self.says_little else self.places[:SURVEYED]  # of one word, a few cases tell nothing
         wrong = [_keys(self.comparing(self.expected[place], self.got[place])) for place in surveyed]
         most = sum(map(len, self.expected))  # no sum of surprises is larger
 
@@ -119,6 +119,10 @@ class _Search:
         @cache
         def unlike(mistake: Mistake) -> list[set[str]]:
             return [_keys(self._apart(mistake, place)) for place in surveyed]
+
+        @cache
+        def likely(mistake: Mistake) -> bool:
+            return mistake in known or any(self._says_so(mistake, place) for place in surveyed)
 
         def surprise(mistakes: tuple[Mistake, ...]) -> int | None:
             if len(mistakes) == 1:  # in another right answer it may look otherwise, but not quite
@@ -132,9 +136,22 @@ class _Search:
                 if got - first - second or (first - second) & unlike(one)[at] or (second - first) & unlike(other)[at]:
                     return None
                 sum_of_both += len(got ^ (first | second))
-            return sum_of_both if known and known[0] in mistakes else sum_of_both + most
+            return sum_of_both + most * sum(not likely(mistake) for mistake in mistakes)
 
         return surprise
+
+    def _says_so(self, mistake: Mistake, place: int) -> bool:
+        """Whether a probe says the same of both in one case, or of one a part of what it says of the other."""
+        seen = self.catalogue.seen_of(mistake, place)
+        told = [each for each in self.comparing(self.expected[place], self.got[place]) if reports(each)]
+        both = [(each.got, seen.get(each.key), each.expected) for each in told]
+        return any(
+            isinstance(its, str)
+            and " " in its
+            and its != (right if isinstance(right, str) else "")
+            and (its in words or words in its)
+            for words, its, right in both
+        )
 
     def _each_shows(self, combination: Combination) -> bool:
         """Whether each of two mistakes shows, wherever it would by itself, and the answer is wrong somewhere, in a way
@@ -304,17 +321,24 @@ class _Search:
         return _different(got) < 2 <= _different(expected)
 
     def _of_the_core(self, recast: bool = False) -> Mistake | None:
-        """The mistake that agrees with the answer in the core and is wrong there; of several, the closest elsewhere."""
+        """The mistake that agrees with the answer in the core and is wrong there; of several, the closest elsewhere.
+
+        Where that leaves several, it is the one from which the answer differs in the fewest places.
+        """
         if self.says_little:
             return next((m for m in self.exercise.mistakes if self._same_everywhere(m, self.core_keys)), None)
         candidates = []
-        for order, mistake in enumerate(self.exercise.mistakes):
+        for mistake in self.exercise.mistakes:
             if not self._agrees_in_the_core(mistake, recast):
                 continue
             apart = set().union(*(self._unaccounted(mistake, place, recast) for place in self.places))
             if apart <= self.failing:
-                candidates.append((len(apart), order, mistake))
-        return min(candidates)[2] if candidates else None
+                candidates.append((len(apart), mistake))
+        fewest = min((count for count, _ in candidates), default=0)
+        closest = [mistake for count, mistake in candidates if count == fewest]
+        if len(closest) < 2:
+            return closest[0] if closest else None
+        return min(closest, key=lambda mistake: sum(len(self._apart(mistake, place)) for place in self.places))
 
     def _unaccounted(self, mistake: Mistake, place: int, recast: bool) -> set[str]:
         """The aspects in which answer and mistake disagree in one case, other than where the answer is wrong anyway."""
@@ -400,7 +424,11 @@ class _Search:
 
 def _keys(differences: Sequence[Difference]) -> set[str]:
     """Where there are differences, but for sentences beside the result: of two mistakes they may tell one."""
-    return {each.key for each in differences if not (reports(each) and isinstance(each.expected, str))}
+    return {
+        each.key
+        for each in differences
+        if not (reports(each) and (each.expected is None or isinstance(each.expected, str)))
+    }
 
 
 def _parts(value: Value) -> list[Value]:

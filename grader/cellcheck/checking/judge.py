@@ -43,6 +43,11 @@ _ROOM = 2**12
 _PRAISE = re.compile(
     r"(?P<subject>(?:The|Your) [^,.:?]*?) (?:is|are) (?:all )?right,? but (?:(?P<pronoun>it|they) |(?!in|as|after))"
 )
+_EACH_ALONE = " (Each of the two is described as if it were the only one.)"
+_ONLY_GRADIENTS = (
+    "All else is right there: is a part of the way back cut off, by detach, .item(), .data or no_grad, or does a "
+    "second call work out something else? "
+)
 MOST_WITHOUT_A_CENTRAL_ASPECT = 1 / 2
 """The share of the points that an answer may earn that fails a central aspect."""
 PUBLIC_SEED = 0  # what the notebook's own check draws its cases from
@@ -140,8 +145,8 @@ class Verdict:
 
 def without_score(exercise: Exercise, status: Status, message: str) -> Verdict:
     """A verdict of zero that needed no observation: blank, missing, refused, stopped."""
-    aspects = tuple(AspectResult(aspect.name, False, aspect.meaning, aspect.core) for aspect in exercise.aspects)
-    return Verdict(exercise.symbol, 0.0, exercise.points, status, message, aspects)
+    aspects = (AspectResult(one.name, False, one.meaning, one.core) for one in exercise.aspects if one.counts)
+    return Verdict(exercise.symbol, 0.0, exercise.points, status, message, tuple(aspects))
 
 
 def drawn(exercise: Exercise, seed: int) -> list[Case]:
@@ -217,7 +222,7 @@ class Judge:
 
         What only a canonical form says ("the model learns") is not taken from whoever writes it down instead.
         """
-        shown = dict(observation)
+        shown = self._unsaid(observation, place) | observation
         for reference, right in zip(self.exercise.references, self.references, strict=True):
             for key in observation.keys() & right[place].keys():
                 its = {key: observation[key]}
@@ -227,9 +232,22 @@ class Judge:
                         shown[key] = Opaque("nothing like a right answer")
         return shown
 
-    def _canonical(self, observation: Observation, case: Case) -> Observation:
-        reduced = self._reduced(observation, case)
-        return observation if reduced is None else reduced
+    def _canonical(self, observation: Observation, place: int) -> Observation:
+        reduced = self._reduced(observation, self.cases[place])
+        return self._unsaid(observation, place) | observation if reduced is None else reduced
+
+    def _unsaid(self, observation: Observation, place: int) -> Observation:
+        """The words that only a canonical form has, as they are where there is nothing to say: it has said nothing.
+
+        Those alone that stand beside something else to look at, which is seen: no aspect holds for want of words.
+        """
+        right = self.references[0][place]
+        looks = [aspect.keys for aspect in self.exercise.aspects if aspect.counts]
+        return {
+            key: right[key]
+            for key in right.keys() - observation.keys()
+            if isinstance(right[key], str) and all(set(keys) & observation.keys() for keys in looks if key in keys)
+        }
 
     def _reduced(self, observation: Observation, case: Case) -> Observation | None:
         """The canonical form; None where there is none: it expects arrays, and a learner may return anything."""
@@ -249,7 +267,13 @@ class Judge:
     @cached_property
     def references(self) -> list[list[Observation]]:
         """Per reference, its canonical observations."""
-        return [list(map(self._canonical, right, self.cases)) for right in self._right]
+        return [
+            [
+                seen if (form := self._reduced(seen, case)) is None else form
+                for seen, case in zip(right, self.cases, strict=True)
+            ]
+            for right in self._right
+        ]
 
     @cached_property
     def right_sizes(self) -> list[int]:
@@ -261,7 +285,7 @@ class Judge:
         key = (mistake.name, place)
         if key not in self._seen:
             case = self.cases[place]
-            self._seen[key] = self._canonical(self.observe_one(mistake.implementation, case), case)
+            self._seen[key] = self._canonical(self.observe_one(mistake.implementation, case), place)
         return self._seen[key]
 
     @property
@@ -297,11 +321,11 @@ class Judge:
     def right_in(self, place: int, observation: Observation) -> bool:
         """Whether what was seen in the case at that place is right by itself, as one of the references has it."""
         case = self.cases[place]
-        got = self._canonical(observation, case)
+        got = self._canonical(observation, place)
         return any(self._is_right(case, expected[place], got) for expected in self.references)
 
     def _is_right(self, case: Case, expected: Observation, got: Observation) -> bool:
-        aspects = (*self.exercise.aspects, SETTINGS_UNTOUCHED)
+        aspects = (*filter(_counts, self.exercise.aspects), SETTINGS_UNTOUCHED)
         return not any(concerns(aspect, case, d) for d in compare(expected, got) for aspect in aspects)
 
     def judged(self, got: list[Observation], comparing: Comparing | None = None) -> Verdict:
@@ -320,7 +344,7 @@ class Judge:
         exercise = self.exercise
         differences = [comparing(e, g) for e, g in zip(expected, got, strict=True)]
         changed = next((d for diagnosis in differences for d in diagnosis if d.key == CHANGED), None)
-        aspects = (*exercise.aspects, SETTINGS_UNTOUCHED) if changed else exercise.aspects
+        aspects = (*filter(_counts, exercise.aspects), *([SETTINGS_UNTOUCHED] if changed else []))
         results = tuple(self._aspect(aspect, expected, differences) for aspect in aspects)
         earned = sum(a.weight for a, r in zip(aspects, results, strict=True) if r.passed)
         total = sum(aspect.weight for aspect in aspects)
@@ -350,9 +374,12 @@ class Judge:
             advice = without_praise(advice)
         sentences = [advice] if advice else []
         if told:
-            sentences.append(self._say(*told))
+            sentences.append(self._say(*told, differences))
         if another:
-            sentences.append(("Something else goes wrong, too. " if sentences else "") + self._say(*another))
+            sentences.append(
+                ("This may come of the same slip, or of another: " if sentences else "")
+                + self._say(*another, differences)
+            )
         if patients:
             sentences.append(patients)
         if changed and (first or not advice):  # where nothing else is wrong, the advice says it
@@ -401,12 +428,15 @@ class Judge:
                         return index, difference
         return None
 
-    def _say(self, index: int, first: Difference) -> str:
+    def _say(self, index: int, first: Difference, differences: list[list[Difference]]) -> str:
         """What is wrong in a case, and what the case is."""
         case = self.cases[index]
         inputs = [f"{name} {text}" for name, value in shown(self.exercise, case).items() if (text := in_short(value))]
         where = f"Seen {case.label}" + (f" ({', '.join(inputs)})." if inputs else ".")
-        return f"{say(first, self.exercise.called)} {where}"
+        alone = (
+            first.key == "gradients" and first.kind == "values" and {d.key for d in differences[index]} == {first.key}
+        )
+        return f"{say(first, self.exercise.called)} {_ONLY_GRADIENTS if alone else ''}{where}"
 
     def _to_be_shown(
         self, index: int, first: Difference, differences: list[list[Difference]]
@@ -478,6 +508,10 @@ def _cause(difference: Difference, in_case: list[Difference]) -> Difference:
     return next(chain(missing, filter(reports, in_case)), difference)
 
 
+def _counts(aspect: Aspect) -> bool:
+    return aspect.counts
+
+
 def _shows(aspect: Aspect, expected: Observation, differences: list[Difference]) -> bool:
     """Whether something can be seen of an aspect in a case: a result is there, and of a form that can be compared."""
     shapeless = {d.key for d in differences if d.kind in ("error", "type", "shape")}
@@ -503,10 +537,14 @@ def is_ours(verdict: Verdict) -> bool:
 
 
 def _advice(diagnosis: Diagnosis) -> str:
-    """What to tell somebody who made these mistakes."""
+    """What to tell somebody who made these mistakes.
+
+    Each author thought of one mistake: what a result is with it, it need not be with another one.
+    """
     if len(diagnosis.mistakes) == 1:
         return diagnosis.mistakes[0].advice
-    return " There is a second mistake, too. ".join(without_praise(mistake.advice) for mistake in diagnosis.mistakes)
+    each = [without_praise(mistake.advice) for mistake in diagnosis.mistakes]
+    return " There seems to be a second mistake, too. ".join(each) + _EACH_ALONE * bool(each)
 
 
 def without_praise(advice: str) -> str:

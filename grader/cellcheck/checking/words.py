@@ -17,6 +17,10 @@ _NAMES = {"output": "the result", "gradients": "the gradients"}
 _DIGITS = (6, 10, 17)  # as few as show that two numbers differ; 17 tell any two apart
 _MAX_TEXT = 60
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?")
+_LINES: tuple[tuple[tuple[int, str], ...], ...] = ((), ((-1, "one"),), ((-2, "row"), (-1, "column")))
+"""By how many axes there are, up to two: along which an array has lines, and what they are called."""
+_FEW = 3
+"""Of two rows one is the first, and the other the last: that says nothing."""
 _LAST_DIGIT = 0.0101  # of 1.01, where three are written
 
 
@@ -244,8 +248,8 @@ def _say_values(where: str, expected: Any, got: Any) -> str:
         return f"{_cap(where)} should be {' but it is '.join(_pair(expected, got, ','))}.{related}"
     if is_array(expected):
         e, g = numbers(expected), numbers(got)
-        wrong = ~near(expected, got) if e.dtype.kind == g.dtype.kind == "f" else e != g
-        related = relation(e, g)
+        wrong = np.asarray(~near(expected, got) if e.dtype.kind == g.dtype.kind == "f" else e != g)
+        related = relation(e, g) or whereabouts(wrong)
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
         should = " but it is ".join(_pair(e[first].item(), g[first].item(), ","))
         if e.size == 1:
@@ -303,7 +307,10 @@ def relation(expected: np.ndarray, got: np.ndarray) -> str:
     if not np.isfinite(factor):
         return ""
     if abs(factor - 1) < 5e-4 and same(expected * factor, got):
-        return " The two agree in their first digits: is precision lost on the way, by float32 or by rounding?"
+        return (
+            " The two agree in their first digits: is precision lost on the way, by float32 or by rounding, or is a "
+            "small constant another one?"
+        )
     # Any two numbers have a factor, and so do arrays with few entries that aren't 0.
     telling = int((np.abs(expected) > 1e-3 * scale).sum()) > 2
     if telling and abs(factor) > 1e-3 and same(expected * factor, got):
@@ -312,6 +319,32 @@ def relation(expected: np.ndarray, got: np.ndarray) -> str:
         shift = float((got - expected).mean())
     if several and np.isfinite(shift) and abs(shift) > 1e-4 * scale and same(expected + shift, got):
         return f" Every entry of yours is too {'large' if shift > 0 else 'small'} by {abs(shift):.4g}."
+    return ""
+
+
+def whereabouts(wrong: np.ndarray) -> str:
+    """A sentence for entries that all stand in the first or the last row or column, or all but there; else nothing.
+
+    >>> whereabouts(np.array([[False, False], [False, False], [True, True]]))
+    ' All that differ stand in the last row.'
+    >>> whereabouts(np.array([False, True, True]))
+    ' Only the first one is right.'
+    """
+    for axis, name in _LINES[min(wrong.ndim, 2)]:
+        if wrong.shape[axis] < _FEW:
+            continue
+        across = tuple(other for other in range(wrong.ndim) if other != axis % wrong.ndim)
+        differs = np.asarray(wrong.any(axis=across))
+        for which, end in (("first", 0), ("last", -1)):
+            others = np.delete(differs, end)
+            if differs[end] and not others.any():
+                return (
+                    f" Only the {which} one differs."
+                    if name == "one"
+                    else f" All that differ stand in the {which} {name}."
+                )
+            if others.all() and not differs[end] and 2 * wrong.sum() >= wrong.size:
+                return f" Only the {which} {name} is right."
     return ""
 
 

@@ -222,7 +222,7 @@ def of_tree(tree: Mapping[str, Any], exercise: Exercise) -> Verdict:
     aspects = tuple(AspectResult(*aspect) for aspect in tree["aspects"])
     evidence = None if tree["evidence"] is None else Evidence(**tree["evidence"])
     verdict = Verdict(**{**tree, "aspects": aspects, "evidence": evidence})
-    names = {aspect.name for aspect in exercise.aspects}
+    names = {aspect.name for aspect in exercise.aspects if aspect.counts}
     if (
         verdict.symbol != exercise.symbol
         or verdict.max_score != exercise.points

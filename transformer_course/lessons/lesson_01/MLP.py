@@ -6,7 +6,7 @@ import numpy as np
 
 from cellcheck.authoring import Aspect, Case, Trial, aspects
 from cellcheck.authoring.draw import with_gaps
-from transformer_course.lessons.lesson_01.computed import CALLED, COMPUTED, in_words, with_words
+from transformer_course.lessons.lesson_01.computed import CALLED, COMPUTED, in_words
 from transformer_course.lessons.lesson_01.drawing import SINGLE_LAYER
 from transformer_course.lessons.lesson_01.networks import Float, NetworkSizes, draw_network
 
@@ -54,7 +54,7 @@ TRIAL = Trial(
             weight=4.0,
             meaning="model.parameters() lists every weight and every bias, so that an optimiser can train them.",
         ),
-        with_words(aspects.values()),
+        aspects.worded(aspects.values(), COMPUTED),
         aspects.gradients(3.0),
         SINGLE_LAYER,
         aspects.BATCH_OF_ONE,

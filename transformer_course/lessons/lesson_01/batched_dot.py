@@ -1,7 +1,6 @@
 """`batched_dot`: how it is tried. The probe is in `probes`: this module says what is right."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import torch
 
 from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, normal, with_gaps
+from transformer_course.lessons.lesson_01.graphs import GRAPH, behind
 from transformer_course.lessons.watching import AS_ASKED
 
 
@@ -40,13 +40,19 @@ def in_words(observation: Observation, case: Case) -> Observation:
     """The dot products, and what they leave out, if that can be seen."""
     if "output" not in observation or not case.tags >= aspects.USUAL:
         return observation
-    return {"compared": _compared(observation["output"], **case.inputs), **observation}
+    words = _compared(observation["output"], **case.inputs)
+    return {"compared": words, "graph": behind(observation, right=words == AS_ASKED), **observation}
 
 
 def _compared(output: Any, a: torch.Tensor, b: torch.Tensor) -> str:
     products = a.unsqueeze(2) * b.unsqueeze(1)  # (batch, n, m, d)
     right = products.sum(dim=-1)
-    if not isinstance(output, torch.Tensor) or output.shape != right.shape or output.dtype != right.dtype:
+    if not isinstance(output, torch.Tensor) or output.dtype != right.dtype:
+        return AS_ASKED
+    pairs = right.diagonal(dim1=1, dim2=2)  # (batch, the smaller of n and m)
+    if output.shape == pairs.shape and torch.allclose(output, pairs, rtol=1e-4, atol=1e-5):
+        return "Row j of a only meets row j of b. How many dot products does the docstring ask for in each example?"
+    if output.shape != right.shape:
         return AS_ASKED
     wrong = ~torch.isclose(output, right, rtol=1e-4, atol=1e-5)
     if not wrong.any() or not output.any():  # of zeros everywhere nothing else is to be said
@@ -73,8 +79,8 @@ TRIAL = Trial(
     cases=cases,
     canonical=in_words,
     called={"compared": "what is compared"},
-    aspects=tuple(
-        replace(aspect, keys=("compared", *aspect.keys)) if aspect.name == "values" else aspect
-        for aspect in aspects.of_tensors(aspects.BATCH_OF_ONE, aspects.LENGTH_ONE)
+    aspects=(
+        *aspects.with_words(aspects.of_tensors(aspects.BATCH_OF_ONE, aspects.LENGTH_ONE), "compared"),
+        GRAPH,
     ),
 )

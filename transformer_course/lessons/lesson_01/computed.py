@@ -1,13 +1,13 @@
 """What a network computes instead, in words, where its predictions are those of a slip in whatever style."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from cellcheck.authoring.aspects import USUAL
-from cellcheck.authoring.spec import Aspect, Case, Observation
+from cellcheck.authoring.spec import Case, Observation
 from transformer_course.lessons.watching import AS_ASKED
 
 COMPUTED = "computed"
@@ -30,6 +30,10 @@ def _relu(z: np.ndarray) -> np.ndarray:
     return z.clip(0.0)
 
 
+def _unchanged(z: np.ndarray) -> np.ndarray:
+    return z
+
+
 CURVES: Mapping[str, Curve] = {
     "gelu(z)": _gelu_by_tanh,  # the exact one is the same to three digits
     "silu(z)": lambda z: z * _sigmoid(z),
@@ -50,6 +54,15 @@ CURVES: Mapping[str, Curve] = {
     },
 }
 """What people take for relu(z) between two layers. What a mistake has words for isn't among them."""
+BETWEEN: Mapping[str, Curve] = {
+    "there is no ReLU between your layers": lambda z: z,
+    "between two layers, z becomes tanh(z)": np.tanh,
+    "between two layers, z becomes sigmoid(z)": _sigmoid,
+    "between two layers, z becomes abs(z)": np.abs,
+    **{f"between two layers, z becomes {name}": curve for name, curve in CURVES.items()},
+}
+BIASES: Mapping[str, float] = {"your biases are left out": 0.0, "your biases are subtracted": -1.0}
+AT_THE_END: Mapping[str, Curve] = {"there is a ReLU after the last layer too": _relu}
 
 
 def in_words(observation: Observation, case: Case) -> Observation:
@@ -60,18 +73,38 @@ def in_words(observation: Observation, case: Case) -> Observation:
     return {COMPUTED: words, **observation}
 
 
-def with_words(aspect: Aspect, words: str = COMPUTED) -> Aspect:
-    """The aspect, which looks at these words first."""
-    return replace(aspect, keys=(words, *aspect.keys))
-
-
 def _computed(params: Any, inputs: Any, output: Any) -> str:
     layers = [(numbers_in(W), numbers_in(b)) for W, b in params]
     x, predictions = numbers_in(inputs), numbers_in(output)
     right = _predicted(layers, x)
     if predictions.shape != right.shape or _near(predictions, right):
         return AS_ASKED
-    return next((words for words, other in _others(layers, x) if _near(predictions, other)), AS_ASKED)
+    for words, other in _others(layers, x):
+        if _near(predictions, other):
+            return words
+    if len(layers) < 2 or not (np.abs(predictions) > 0.1).any():  # of zeros nothing is to be said
+        return AS_ASKED
+    both = [words for words, other in _at_once(layers, x, 2) if _near(predictions, other)]
+    if len(both) != 1 or any(
+        np.allclose(predictions, other, rtol=1e-2, atol=1e-2) for _, other in _at_once(layers, x, 1)
+    ):
+        return AS_ASKED  # one slip alone may do it
+    return both[0]
+
+
+def _at_once(layers: Layers, x: np.ndarray, places: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Slips in so many places: as edits of one line, mistakes can't be made together."""
+    for (bias, times), (between, curve), (end, last) in product(
+        [("", 1.0), *BIASES.items()], [("", _relu), *BETWEEN.items()], [("", _unchanged), *AT_THE_END.items()]
+    ):
+        words = [each for each in (bias, between, end) if each]
+        if len(words) == places:
+            predictions = last(_predicted([(W, times * b) for W, b in layers], x, curve))
+            sentence = " and ".join(words)
+            yield (
+                f"{sentence[0].upper()}{sentence[1:]}. What does the docstring say about each of the two?",
+                predictions,
+            )
 
 
 def _others(layers: Layers, x: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:

@@ -1,6 +1,6 @@
 """`loss_gradients`: how it is tried."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,8 @@ def _followed(output: Any, params: Pairs, batch: tuple[torch.Tensor, torch.Tenso
     W, b = layers[-1]
     right = torch.autograd.grad((x @ W + b - batch[1].detach()).square().mean(), tensors_in(layers))
     theirs = tensors_in(output)
+    if isinstance(output, list) and (words := _places(output, right)) != AS_ASKED:
+        return words
     if [t.shape for t in theirs] != [t.shape for t in right] or not all(t.is_floating_point() for t in theirs):
         return AS_ASKED
     factors = []
@@ -100,6 +102,46 @@ def _followed(output: Any, params: Pairs, batch: tuple[torch.Tensor, torch.Tenso
     return AS_ASKED
 
 
+def _places(output: list[Any], right: Sequence[torch.Tensor]) -> str:
+    """Where pairs hold the right gradients in the wrong places, or not all of them."""
+    if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in output):
+        return AS_ASKED
+    theirs = [each for pair in output for each in pair]
+    if not all(isinstance(each, torch.Tensor) for each in theirs):
+        return AS_ASKED
+    origins = [[at for at, other in enumerate(right) if _alike(each, other)] for each in theirs]
+    if any(len(origin) != 1 for origin in origins):
+        return AS_ASKED
+    places = [place for (place,) in origins]
+    layers = [W // 2 for W, b in _in_pairs(places) if W % 2 == 0 and b == W + 1]
+    if len(layers) < len(output):  # some pair isn't a layer's
+        if sorted(places) != list(range(len(right))) or all(b == W - 1 for W, b in _in_pairs(places)):
+            return AS_ASKED  # pairs that are swapped are a mistake of their own
+        at, place = next((at, place) for at, place in enumerate(places) if at != place)
+        name = "dW" if place % 2 == 0 else "db"
+        return (
+            f"All the gradients are there, but entry [{at // 2}][{at % 2}] of your list is the {name} of layer "
+            f"{place // 2}, counted from 0. Which two belong together?"
+        )
+    missing = [layer for layer in range(len(right) // 2) if layer not in layers]
+    if missing and len(set(layers)) == len(layers):
+        names = " and ".join(map(str, missing))
+        return (
+            f"Counted from 0, the gradients of layer {names} are missing. Which pairs of params does your list cover?"
+        )
+    return AS_ASKED
+
+
+def _in_pairs(places: Sequence[int]) -> list[tuple[int, int]]:
+    return list(zip(places[0::2], places[1::2], strict=True))
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.shape != other.shape or not one.is_floating_point():
+        return False
+    return torch.allclose(one.detach().double(), other.double(), rtol=1e-3, atol=1e-5)
+
+
 TRIAL = Trial(
     module="transformer_course.mlp",
     points=3,
@@ -109,7 +151,7 @@ TRIAL = Trial(
     aspects=(
         AS_A_WHOLE,
         aspects.shape(),
-        replace(aspects.values(), keys=("followed", "output")),
+        aspects.worded(aspects.values(), "followed"),
         SINGLE_LAYER,
         ONE_OUTPUT,
         aspects.BATCH_OF_ONE,

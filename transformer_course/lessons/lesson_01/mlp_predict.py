@@ -6,7 +6,7 @@ import numpy as np
 
 from cellcheck.authoring import Aspect, Case, Trial, aspects
 from cellcheck.authoring.draw import dims, with_gaps
-from transformer_course.lessons.lesson_01.computed import CALLED, COMPUTED, in_words, with_words
+from transformer_course.lessons.lesson_01.computed import CALLED, COMPUTED, in_words
 from transformer_course.lessons.lesson_01.drawing import SINGLE_LAYER, learning
 from transformer_course.lessons.lesson_01.networks import NetworkSizes, draw_network
 
@@ -40,7 +40,7 @@ TRIAL = Trial(
     aspects=(
         A_NETWORK,
         aspects.shape(),
-        with_words(aspects.values()),
+        aspects.worded(aspects.values(), COMPUTED),
         *learning(3.0),  # what tensors can do that arrays can't
         SINGLE_LAYER,
         aspects.BATCH_OF_ONE,

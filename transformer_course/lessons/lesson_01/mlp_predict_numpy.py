@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.aspects import BATCH_OF_ONE, dtype, shape, special, untouched, values
+from cellcheck.authoring.aspects import BATCH_OF_ONE, dtype, shape, special, untouched, values, worded
 from cellcheck.authoring.spec import Case, Trial
-from transformer_course.lessons.lesson_01.computed import CALLED, in_words, with_words
+from transformer_course.lessons.lesson_01.computed import CALLED, COMPUTED, in_words
 from transformer_course.lessons.lesson_01.drawing import SINGLE_LAYER
 from transformer_course.lessons.lesson_01.networks import Float, NetworkSizes, draw_arrays
 
@@ -28,5 +28,5 @@ TRIAL = Trial(
     cases=cases,
     canonical=in_words,
     called=CALLED,
-    aspects=(shape(), with_words(values()), SINGLE_LAYER, BATCH_OF_ONE, dtype(), FLOAT32, untouched()),
+    aspects=(shape(), worded(values(), COMPUTED), SINGLE_LAYER, BATCH_OF_ONE, dtype(), FLOAT32, untouched()),
 )

@@ -9,6 +9,7 @@ from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, with_gaps
 from transformer_course.lessons.lesson_01.computed import numbers_in
 from transformer_course.lessons.lesson_01.drawing import to_tensors
+from transformer_course.lessons.lesson_01.graphs import GRAPH, behind
 from transformer_course.lessons.lesson_01.networks import draw_batch_of_arrays as draw_batch
 from transformer_course.lessons.lesson_01.single_number import ONE_NUMBER, one_number
 from transformer_course.lessons.watching import AS_ASKED
@@ -20,7 +21,7 @@ ONE_OUTPUT = aspects.special(
 )
 
 CALLED = {"averaged": "what is averaged"}
-VALUES = replace(aspects.values(), keys=("averaged", "output"))
+VALUES = aspects.worded(aspects.values(), "averaged")
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -60,8 +61,22 @@ def in_words(observation: Observation, case: Case) -> Observation:
         return observation
     (inputs, targets), params = case.inputs["batch"], case.inputs["params"]
     layers = [(numbers_in(W), numbers_in(b)) for W, b in params]
-    errors = mlp_predict_numpy(layers, numbers_in(inputs)) - numbers_in(targets)
-    return {"averaged": _averaged(errors, observation["output"]), **observation}
+    predictions, wanted = mlp_predict_numpy(layers, numbers_in(inputs)), numbers_in(targets)
+    words = _averaged(predictions - wanted, observation["output"])
+    if words == AS_ASKED and predictions.shape[1] > 1:
+        words = _compared(predictions, wanted, observation["output"])
+    number = numbers_in(observation["output"])
+    right = number.shape == () and bool(np.isclose(number, ((predictions - wanted) ** 2).mean(), rtol=1e-4))
+    return {"averaged": words, "graph": behind(observation, right), **observation}
+
+
+def _compared(predictions: np.ndarray, targets: np.ndarray, output: Any) -> str:
+    """Whether each number of the predictions meets all targets."""
+    number, right = numbers_in(output), ((predictions - targets) ** 2).mean()
+    everywhere = ((predictions.reshape(-1, 1) - targets.reshape(-1)) ** 2).mean()
+    if number.shape == () and np.isclose(number, everywhere, rtol=1e-4) and not np.isclose(number, right, rtol=1e-3):
+        return "Each entry of the predictions is compared with every entry of the targets. Which two belong together?"
+    return AS_ASKED
 
 
 def _averaged(errors: np.ndarray, output: Any) -> str:
@@ -82,6 +97,31 @@ def _averaged(errors: np.ndarray, output: Any) -> str:
             others = np.delete(squares, at, axis)
             if others.size and np.isclose(number, others.mean(), rtol=1e-4):
                 return f"The errors of {name} {at} don't count. Over which entries does the docstring take the mean?"
+    return _made_of(errors, number)
+
+
+def _made_of(errors: np.ndarray, number: np.ndarray) -> str:
+    """What else than the mean of squares this is: another loss, or slips in the same line, two at once."""
+    absolute = np.abs(errors)
+    straight = np.where(absolute < 1, errors**2 / 2, absolute - 0.5).mean()
+    if np.isclose(number, straight, rtol=1e-4):
+        return "Your loss takes large errors as they are and squares only small ones. What does MSE do with each error?"
+    squares = errors**2
+    bases = {
+        "the root of the mean squared error": squares.mean() ** 0.5,
+        "the sum of the squared errors": squares.sum(),
+        "the sum of the squared errors divided by the number of rows": squares.sum() / len(errors),
+        "the mean absolute error": absolute.mean(),
+        "the square of the mean error": errors.mean() ** 2,
+    }
+    fitting = [
+        f"{factor} {base}"
+        for factor, times in {"half of": 0.5, "twice": 2.0}.items()
+        for base, measure in bases.items()
+        if np.isclose(number, times * measure, rtol=1e-4)
+    ]
+    if len(fitting) == 1:
+        return f"Your result is {fitting[0]}. What does each letter of MSE stand for, and is there a factor in it?"
     return AS_ASKED
 
 
@@ -95,6 +135,7 @@ TRIAL = Trial(
         ONE_NUMBER,
         VALUES,
         aspects.gradients(13.0),
+        GRAPH,
         replace(ONE_OUTPUT, weight=3.0),  # a squeeze costs gradients, too
         aspects.BATCH_OF_ONE,
         *aspects.any_numbers(),

@@ -1,6 +1,5 @@
 """`pick`: how it is tried. The probe is in `probes`: this module says what is right."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,11 @@ import torch
 
 from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, integers, normal, with_gaps
+from transformer_course.lessons.lesson_01.graphs import GRAPH, behind
 from transformer_course.lessons.watching import AS_ASKED
 
 SINGLE_ROW = aspects.special("a single row", meaning="A single row gives the right result too.")
+A_ROW = aspects.spoken("one row of entries", "form", meaning="The entries are in one row, of shape (n,).")
 ONE_ENTRY = aspects.special("rows of one entry", meaning="Rows with a single entry give the right result too.")
 
 
@@ -47,7 +48,12 @@ def in_words(observation: Observation, case: Case) -> Observation:
     """The picked entries, and where else than asked they come from, if that can be seen."""
     if "output" not in observation or not case.tags >= aspects.USUAL:
         return observation
-    return {"picked": _picked(observation["output"], **case.inputs), **observation}
+    words, output = _picked(observation["output"], **case.inputs), observation["output"]
+    form = AS_ASKED
+    if words != AS_ASKED and getattr(output, "shape", ()) == (len(case.inputs["index"]), 1):
+        form = "Your entries come in a column of shape (n, 1). Which axis has done its work and can go?"
+    graph = behind(observation, right=words == AS_ASKED)
+    return {"picked": words, "form": form, "graph": graph, **observation}
 
 
 def _picked(output: Any, values: torch.Tensor, index: torch.Tensor) -> str:
@@ -88,8 +94,5 @@ TRIAL = Trial(
     cases=cases,
     canonical=in_words,
     called={"picked": "what is picked"},
-    aspects=tuple(
-        replace(aspect, keys=("picked", *aspect.keys)) if aspect.name == "values" else aspect
-        for aspect in aspects.of_tensors(SINGLE_ROW, ONE_ENTRY)
-    ),
+    aspects=(*aspects.with_words(aspects.of_tensors(SINGLE_ROW, ONE_ENTRY), "picked"), A_ROW, GRAPH),
 )

@@ -13,6 +13,10 @@ RANDOM = (
     "In training mode, your model draws random numbers: is there dropout in it? The same inputs should give the same "
     "predictions."
 )
+ALWAYS_RANDOM = (
+    "Your model draws random numbers whenever it is called, in eval mode too. Is there a dropout that never stops, or "
+    "a layer that forward makes anew?"
+)
 
 
 def _loss_gradients(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,10 +67,11 @@ def _mlp(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     biases = [layer.bias for layer in linears if layer.bias is not None]
     leaves = [tracked, *(layer.weight for layer in linears), *biases]
     model.eval()
-    if drawn and torch.equal(model(x), model(x)):  # in training mode only, as dropout does
-        seen["output"] = RANDOM
+    always = drawn and not torch.equal(model(x), model(x))  # and not in training mode only, as an nn.Dropout
+    if drawn:
+        seen["output"] = ALWAYS_RANDOM if always else RANDOM
     try:
-        seen["gradients"] = gradients(model(tracked), leaves)
+        seen["gradients"] = ALWAYS_RANDOM if always else gradients(model(tracked), leaves)
     except Exception as error:
         seen["gradients"] = f"stopped with {type(error).__name__}: {error}"
     if _ignores_its_layers(model, x, leaves[1:]):

@@ -1,6 +1,5 @@
 """`sgd_step`: how it is tried. The probe is in `probes`: this module says what is right."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,14 +59,23 @@ def _moved(output: Any, params: Pairs, gradients: Pairs, learning_rate: float) -
     if bool((right.all(dim=1) | still).all()) and still.any() and not still.all():
         layers = " and ".join(str(layer) for layer in still.nonzero().flatten().tolist())
         return f"Counted from 0, layer {layers} didn't move at all. Which layers does your loop run over?"
-    alike = bool(torch.isclose(steps, steps[0], rtol=1e-3).all())
-    if alike and right[0].sum() == 1 and bool((steps[0].abs() > 1e-5).all()):  # 0 is a mistake of its own
-        of_weights, of_biases = steps[0].tolist()
-        return (
-            f"Your weights move by {of_weights:.3g} times their gradients, your biases by {of_biases:.3g} times "
-            f"theirs, and learning_rate is {learning_rate:.3g}. How far should each of the two move?"
-        )
-    return AS_ASKED
+    if right.all() or not torch.isclose(steps, steps[0], rtol=1e-3, atol=1e-5).all():
+        return AS_ASKED
+    of_weights, of_biases = (_way(rate) for rate in steps[0].tolist())
+    if of_weights == of_biases:
+        if not steps.any():
+            return AS_ASKED
+        return f"Your parameters {of_weights}, and learning_rate is {learning_rate:.3g}. How far should each one move?"
+    return (
+        f"Your weights {of_weights}, and your biases {of_biases}; learning_rate is {learning_rate:.3g}. How far should "
+        "each of the two move, and which way?"
+    )
+
+
+def _way(rate: float) -> str:
+    if abs(rate) < 1e-5:
+        return "stay where they are"
+    return f"{'go downhill' if rate > 0 else 'climb'} by {abs(rate):.3g} times their gradients"
 
 
 TRIAL = Trial(
@@ -78,7 +86,7 @@ TRIAL = Trial(
     called={"moved": "how far the parameters moved"},
     aspects=(
         aspects.shape(),
-        replace(aspects.values(), keys=("moved", "output")),
+        aspects.worded(aspects.values(), "moved"),
         SINGLE_LAYER,
         WIDTH_ONE,
         *aspects.any_numbers(),

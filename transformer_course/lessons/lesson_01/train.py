@@ -72,6 +72,10 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
 # Plain SGD of one's own moves the weights just as the given one does, where that is plain.
 THE_GIVEN_ONE = "the optimizer that is passed in"
 NEVER = "The optimizer that is passed in never takes a step. Who moves the weights in your answer?"
+NO_GRADIENTS = (
+    "At each step of the optimiser, the model that was passed in has no gradients. Which model does your backward "
+    "reach, and are its gradients still there when the step is taken?"
+)
 
 
 def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,17 +83,25 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     model = ToyModel(inputs["params"])
     optimizer = OPTIMIZERS[inputs["optimizer"]](model.parameters())
     before = [parameter.detach().clone() for parameter in model.parameters()]
-    steps: list[int] = []
-    optimizer.register_step_post_hook(lambda *_: steps.append(1))
+    steps: list[bool] = []  # whether there were gradients at each
+    optimizer.register_step_post_hook(
+        lambda *_: steps.append(any(p.grad is not None and bool(p.grad.any()) for p in model.parameters()))
+    )
     losses = symbol(model, x, targets, optimizer, inputs["steps"])
     still = all(torch.equal(*pair) for pair in zip(before, model.parameters(), strict=True))
     return {
-        "moved_by": THE_GIVEN_ONE if steps or still or inputs["optimizer"] == "sgd" else NEVER,
+        "moved_by": _moved_by(steps, still, inputs["optimizer"]),
         "losses": losses,
         "kind_of_losses": _kinds(losses),
         "weights": list(model.parameters()),
         "arguments": state((x, targets)),
     }
+
+
+def _moved_by(steps: list[bool], still: bool, optimizer: str) -> str:
+    if steps and still and not any(steps):
+        return NO_GRADIENTS
+    return THE_GIVEN_ONE if steps or still or optimizer == "sgd" else NEVER
 
 
 def _kinds(losses: Any) -> str:

@@ -1,15 +1,17 @@
 """`apply_merges`: how it is tried."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.aspects import main, special, untouched
+from cellcheck.authoring.aspects import USUAL, main, special, untouched, worded
 from cellcheck.authoring.catalogue import MISTAKES, Catalogue
-from cellcheck.authoring.spec import Case, Trial
-from transformer_course.byte_pairs import apply_merges, byte_pair_merges
+from cellcheck.authoring.spec import Case, Observation, Trial
+from transformer_course.byte_pairs import apply_merges, byte_pair_merges, merge_pair
 from transformer_course.lessons.lesson_02.drawing import LETTERS, draw_symbols, draw_words
+from transformer_course.lessons.watching import AS_ASKED
 
 ANSWERS = Catalogue(Path(__file__).with_suffix(".md"), apply_merges)
 WRONG = dict(ANSWERS.answers(MISTAKES))
@@ -18,7 +20,10 @@ APART = ("last_merge_first", "longest_token_first", "leftmost_pair_first", "firs
 """The mistakes that show on each drawn word; on the long one, each in its own way."""
 RUNS = special("runs, from left to right", meaning="In a run such as 'aaa', pairs are merged from left to right.")
 WHOLE = special("whole tokens are compared", meaning="Only whole tokens make a pair, not parts of longer ones.")
-STRANGE = special("unknown characters stay", meaning="Characters that no merge mentions stay as they are.")
+STRANGE = special(
+    "unknown characters stay",
+    meaning="Characters that no merge mentions stay as they are, and a space may be part of a merge like any other.",
+)
 BARE = special("nothing to do", meaning="An empty list of merges and an empty word give the right result too.")
 
 
@@ -65,20 +70,80 @@ def cases(generator: np.random.Generator) -> list[Case]:
             "where two tokens read like a pair and are cut elsewhere", WHOLE, word=other + letter + other, merges=joined
         ),
         Case.of("on characters that are in no merge, a space among them", STRANGE, **strange),
+        Case.of("where a merge has a space in it", STRANGE, word=f"{letter} {other}", merges=[(" ", other)]),
         Case.of("without any merges", BARE, **{**short, "merges": []}),
         Case.of("on an empty word", BARE, **{**short, "word": ""}),
     ]
+
+
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The tokens, and where a pair is never merged, if that can be seen."""
+    if "output" not in observation:
+        return observation
+    for tags, look in ((USUAL, _cut), (STRANGE.tags, _spaced)):
+        if case.tags >= tags:
+            return {"cut": look(observation["output"], **case.inputs), **observation}
+    return observation
+
+
+def _spaced(output: Any, word: str, merges: list[tuple[str, str]]) -> str:
+    if (
+        not isinstance(output, list)
+        or output == apply_merges(word, merges)
+        or not all(isinstance(t, str) for t in output)
+    ):
+        return AS_ASKED
+    if "".join(output).count(" ") < word.count(" "):
+        return "A space of the text is gone. Isn't it a character like the others?"
+    if output == apply_merges(word, [pair for pair in merges if " " not in "".join(pair)]):
+        return "A merge that has a space in it is never applied. Isn't a space a character like the others?"
+    return AS_ASKED
+
+
+_ORDERS: tuple[Callable[[tuple[str, str]], Any], ...] = (
+    lambda pair: -len("".join(pair)),
+    lambda pair: len("".join(pair)),
+    lambda pair: pair,
+)
+"""Other orders in which people apply merges."""
+
+
+def _cut(output: Any, word: str, merges: list[tuple[str, str]]) -> str:
+    if output == apply_merges(word, merges):
+        return AS_ASKED
+    at_the_end, at_the_start = list(word), list(word)
+    for pair in merges:
+        at_the_end = [*merge_pair(at_the_end[:-1], pair), *at_the_end[-1:]]
+        at_the_start = [*at_the_start[:1], *merge_pair(at_the_start[1:], pair)]
+    others = [apply_merges(word, [*merges[:at], *merges[at + 1 :]]) for at in range(len(merges))]
+    orders = [apply_merges(word, sorted(merges, key=key)) for key in _ORDERS]
+    reasons = [
+        *(["a pair at the very end of the word is never merged"] if output == at_the_end else []),
+        *(["a pair at the very start of the word is never merged"] if output == at_the_start else []),
+        *(
+            f"the merge at place {at}, counted from 0, is never applied"
+            for at, other in enumerate(others)
+            if output == other
+        ),
+    ]
+    if reasons and len(reasons) < 3 and output not in orders:
+        return f"This comes out where {' or where '.join(reasons)}. What do your loops run over, from where to where?"
+    if isinstance(output, list) and "".join(map(str, output)) != word:
+        return "Your tokens don't spell the word any more. Which of its characters have changed, or are gone?"
+    return AS_ASKED
 
 
 TRIAL = Trial(
     module="transformer_course.byte_pairs",
     points=2,
     cases=cases,
+    canonical=in_words,
+    called={"cut": "where the word is cut"},
     aspects=(
-        main("the right tokens", meaning="The word is cut into the right tokens, in order."),
+        worded(main("the right tokens", meaning="The word is cut into the right tokens, in order."), "cut"),
         RUNS,
         WHOLE,
-        STRANGE,
+        worded(STRANGE, "cut"),
         BARE,
         untouched("the merges stay as they were"),
     ),

@@ -1,13 +1,16 @@
 """`byte_pair_ids`: how it is tried."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.aspects import main, special, untouched
-from cellcheck.authoring.spec import Aspect, Case, Trial
-from transformer_course.byte_pairs import apply_merges, byte_pair_vocabulary
+from cellcheck.authoring.aspects import USUAL, main, special, spoken, untouched, worded
+from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
+from transformer_course.byte_pairs import apply_merges, byte_pair_ids, byte_pair_vocabulary
 from transformer_course.lessons.lesson_02.drawing import FOREIGN, draw_merges
+from transformer_course.lessons.lesson_02.spelled import unlike
+from transformer_course.lessons.watching import AS_ASKED
 
 Merges = list[tuple[str, str]]
 
@@ -20,6 +23,9 @@ BYTES = special(
     "",
     6.0,
     "Characters that take several bytes in UTF-8, such as 'é', get the right ids.",
+)
+ONE_FOR_SEVERAL = spoken(
+    "ids for every byte", "characters", tag=BYTES.name, meaning="A character of several bytes has as many ids."
 )
 VOCABULARY = special(
     "the ids of the vocabulary",
@@ -71,15 +77,57 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The ids, and whether their bytes are those of another encoding, or characters became one id each."""
+    if "output" not in observation:
+        return observation
+    output = observation["output"]
+    if case.tags >= BYTES.tags:
+        return {"characters": _characters(output, **case.inputs), **observation}
+    if not case.tags >= USUAL:
+        return observation
+    return {"encoded": _encoded(output, **case.inputs), **observation}
+
+
+def _encoded(output: Any, text: str, merges: Merges, vocabulary: dict[str, int]) -> str:
+    right = byte_pair_ids(text, merges, vocabulary)
+    if output == right:
+        return AS_ASKED
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):
+        for shift in (1, 0):
+            ids: list[int] = []
+            for token in apply_merges(text, merges):
+                known = token in vocabulary
+                ids += [vocabulary[token]] if known else [byte + shift for byte in token.encode(encoding)]
+            if output == ids:
+                return f"Your bytes are those of {encoding[:6].upper()}. Which encoding does the docstring name?"
+    return unlike(output, right, "id")
+
+
+def _characters(output: Any, text: str, merges: Merges, vocabulary: dict[str, int]) -> str:
+    """Where each character that takes several bytes has become one id, whichever that is."""
+    tokens = apply_merges(text, merges)
+    ascii_only = [len(token) if token not in vocabulary else 1 for token in tokens]
+    several = sum(len(symbol.encode()) > 1 for symbol in text)
+    if not isinstance(output, list) or not all(type(one) is int for one in output):
+        return AS_ASKED
+    if len(output) != sum(ascii_only) or not several:
+        return AS_ASKED
+    return "Characters such as ï have become one id each. How many bytes does UTF-8 make of them?"
+
+
 TRIAL = Trial(
     module="transformer_course.byte_pairs",
     points=2,
     cases=cases,
+    canonical=in_words,
+    called={"encoded": "what the bytes are", "characters": "what characters become"},
     aspects=(
-        main("the right ids", meaning="The text becomes the right ids, in order."),
+        worded(main("the right ids", meaning="The text becomes the right ids, in order."), "encoded"),
         ANY,
         TEXT,
         BYTES,
+        ONE_FOR_SEVERAL,
         VOCABULARY,
         UNKNOWN,
         PLAIN,

@@ -1,16 +1,19 @@
 """`byte_pair_merges`: how it is tried."""
 
+from collections import Counter
+from collections.abc import Callable, Mapping
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.aspects import main, special, untouched
+from cellcheck.authoring.aspects import USUAL, main, special, untouched, worded
 from cellcheck.authoring.catalogue import MISTAKES, Catalogue
-from cellcheck.authoring.spec import Case, Trial
-from transformer_course.byte_pairs import byte_pair_merges
+from cellcheck.authoring.spec import Case, Observation, Trial
+from transformer_course.byte_pairs import byte_pair_merges, merge_pair
 from transformer_course.lessons.lesson_02.drawing import LETTERS, draw_symbols, draw_words, ties_on_the_way
+from transformer_course.lessons.watching import AS_ASKED
 
 WRONG = dict(Catalogue(Path(__file__).with_suffix(".md"), byte_pair_merges).answers(MISTAKES))
 """Words are drawn so that these show. Compiled here: where words are drawn, no file of the lesson may be in sight."""
@@ -123,14 +126,60 @@ def _with_runs(generator: np.random.Generator) -> list[str]:
             return words
 
 
+Pair = tuple[str, str]
+TIES_GO_TO: Mapping[str, Callable[[Counter[Pair]], Pair]] = {
+    "the largest": lambda pairs: max(pairs, key=lambda pair: (pairs[pair], pair)),
+    "the smallest": lambda pairs: min(pairs, key=lambda pair: (-pairs[pair], pair)),
+    "the one that was counted first": lambda pairs: max(pairs, key=lambda pair: pairs[pair]),
+    "the one that was counted last": lambda pairs: sorted(pairs, key=lambda pair: pairs[pair])[-1],
+    "the one whose second token is the largest": lambda pairs: max(pairs, key=lambda pair: (pairs[pair], pair[::-1])),
+    "the one whose joined text is the largest": lambda pairs: max(pairs, key=lambda pair: (pairs[pair], "".join(pair))),
+}
+
+
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The merges, and two slips of which one makes the other show: where words count once, many pairs tie."""
+    if "output" not in observation or not case.tags >= USUAL:
+        return observation
+    return {"counted": _counted(observation["output"], **case.inputs), **observation}
+
+
+def _counted(output: Any, words: list[str], num_merges: int) -> str:
+    if output == byte_pair_merges(words, num_merges):
+        return AS_ASKED
+    ways = [name for name, best in TIES_GO_TO.items() if output == _of_different_words(words, num_merges, best)]
+    if len(ways) != 1 or ways == ["the largest"]:
+        return AS_ASKED
+    return (
+        f"Each different word counts once, and of equally frequent pairs you take {ways[0]}. What do the repetitions "
+        "in the list mean, and which of such pairs does the docstring ask for?"
+    )
+
+
+def _of_different_words(words: list[str], num_merges: int, best: Callable[[Counter[Pair]], Pair]) -> list[Pair]:
+    pieces, merges = [list(word) for word in dict.fromkeys(words)], []
+    for _ in range(num_merges):
+        pairs = Counter(pair for tokens in pieces for pair in pairwise(tokens))
+        if not pairs:
+            break
+        merges.append(best(pairs))
+        pieces = [merge_pair(tokens, merges[-1]) for tokens in pieces]
+    return merges
+
+
 TRIAL = Trial(
     module="transformer_course.byte_pairs",
     points=5,
     cases=cases,
+    canonical=in_words,
+    called={"counted": "what is counted"},
     aspects=(
-        main(
-            "the most frequent pair each time",
-            meaning="At each step, the pair that is most frequent at that point is merged.",
+        worded(
+            main(
+                "the most frequent pair each time",
+                meaning="At each step, the pair that is most frequent at that point is merged.",
+            ),
+            "counted",
         ),
         WHOLE,
         TIES,

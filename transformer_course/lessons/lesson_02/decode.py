@@ -1,10 +1,13 @@
 """`decode`: how it is tried."""
 
+from typing import Any
+
 import numpy as np
 
-from cellcheck.authoring.aspects import main, refused, special, untouched
-from cellcheck.authoring.spec import Aspect, Case, Trial
+from cellcheck.authoring.aspects import USUAL, main, refused, special, untouched, worded
+from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_02.drawing import draw_symbols, draw_text, draw_vocabulary
+from transformer_course.lessons.lesson_02.spelled import unlike
 from transformer_course.vocabulary import decode
 
 PADDING = special("padding gives nothing", "", 4.0, "Padding at the end adds nothing to the text.")
@@ -45,12 +48,22 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The text, and what is missing from it, if that can be seen."""
+    if "output" not in observation or not case.tags >= USUAL:
+        return observation
+    inputs: Any = case.inputs
+    return {"spelled": unlike(observation["output"], decode(**inputs), "character"), **observation}
+
+
 TRIAL = Trial(
     module="transformer_course.vocabulary",
     points=1,
     cases=cases,
+    canonical=in_words,
+    called={"spelled": "what the text is made of"},
     aspects=(
-        main("the right text", meaning="Each id becomes its character, in order."),
+        worded(main("the right text", meaning="Each id becomes its character, in order."), "spelled"),
         PADDING,
         INSIDE,
         NOTHING,

@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from cellcheck.authoring.aspects import main, refused, special, untouched
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.aspects import USUAL, main, refused, special, untouched, worded
+from cellcheck.authoring.spec import Case, Observation, Trial
 from transformer_course.lessons.lesson_02.drawing import SYMBOLS, draw_cases, draw_symbols, draw_text, draw_vocabulary
+from transformer_course.lessons.lesson_02.spelled import unlike
+from transformer_course.lessons.watching import AS_ASKED
 from transformer_course.vocabulary import encode
 
 ONE = special("one character", meaning="A text of one character is encoded correctly too.")
@@ -56,12 +58,34 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The ids, and what is missing from them, if that can be seen."""
+    if "output" not in observation or not case.tags >= USUAL:
+        return observation
+    return {"spelled": _spelled(observation["output"], **case.inputs), **observation}
+
+
+def _spelled(output: Any, text: str, vocabulary: dict[str, int]) -> str:
+    right = encode(text, vocabulary)
+    if output == right:
+        return AS_ASKED
+    for changed, name in ((text.lower(), "lower-case letters"), (text.upper(), "capitals")):
+        if output == [vocabulary[symbol] for symbol in changed if symbol in vocabulary]:
+            return (
+                f"All letters are looked up as {name}, and what isn't in the vocabulary is left out. Which characters "
+                "of the text does the docstring mean, and what should happen where one is unknown?"
+            )
+    return unlike(output, right, "id")
+
+
 TRIAL = Trial(
     module="transformer_course.vocabulary",
     points=1,
     cases=cases,
+    canonical=in_words,
+    called={"spelled": "what the ids stand for"},
     aspects=(
-        main("the right ids", meaning="Each character of the text becomes its id, in order."),
+        worded(main("the right ids", meaning="Each character of the text becomes its id, in order."), "spelled"),
         ONE,
         EMPTY,
         SPACES,

@@ -1,10 +1,14 @@
 """`ids_to_text`: how it is tried."""
 
+from typing import Any
+
 import numpy as np
 
-from cellcheck.authoring import Aspect, Case, Trial, aspects
-from transformer_course.byte_pairs import byte_pair_ids, byte_pair_vocabulary
+from cellcheck.authoring import Aspect, Case, Observation, Trial, aspects
+from transformer_course.byte_pairs import byte_pair_ids, byte_pair_vocabulary, ids_to_text
 from transformer_course.lessons.lesson_02.drawing import FOREIGN, draw_merges
+from transformer_course.lessons.lesson_02.spelled import unlike
+from transformer_course.lessons.watching import AS_ASKED
 
 BYTES = aspects.special(
     "characters of several bytes",
@@ -61,12 +65,43 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The text, and what of it is missing or in another place, if that can be seen."""
+    if "output" not in observation or not case.tags >= aspects.USUAL:
+        return observation
+    return {"spelled": _spelled(observation["output"], **case.inputs), **observation}
+
+
+def _spelled(output: Any, ids: list[int], vocabulary: dict[str, int]) -> str:
+    def text(*some: int) -> str:
+        return ids_to_text(some, vocabulary)
+
+    right, of_bytes = text(*ids), [each for each in ids if each <= 256]
+    merged = [each for each in ids if each > 256]
+    if output == right or not of_bytes or not merged:
+        return AS_ASKED
+    sentences = {
+        text(*of_bytes): "Only the bytes are in your text. What do ids above 256 stand for?",
+        text(*merged): "Only the merged tokens are in your text. What do ids from 1 to 256 stand for?",
+        text(*merged, *of_bytes): "Your text has all merged tokens first, then all bytes. In which order are the ids?",
+        text(*of_bytes, *merged): "Your text has all bytes first, then all merged tokens. In which order are the ids?",
+        text(*ids[::-1]): "Your text begins with the last id. In which order are the ids?",
+    }
+    if isinstance(output, str) and output in sentences:
+        return sentences[output]
+    return unlike(output, right, "character")
+
+
 TRIAL = Trial(
     module="transformer_course.byte_pairs",
     points=2,
     cases=cases,
+    canonical=in_words,
+    called={"spelled": "what the text is made of"},
     aspects=(
-        aspects.main("the right text", meaning="The ids are turned back into the right text."),
+        aspects.worded(
+            aspects.main("the right text", meaning="The ids are turned back into the right text."), "spelled"
+        ),
         BYTES,
         PADDING,
         SPACES,

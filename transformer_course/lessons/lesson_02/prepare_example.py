@@ -33,7 +33,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     return [
         Case("on a text that leaves room for padding", draw(flip, 5, 9), USUAL),
         Case("with another label", draw(1 - flip, 4, 11), USUAL),
-        Case("on a text of one character", draw(flip, 1, 5), ONE.tags),
+        Case("on a text of one character, with label 2", draw(2, 1, 5), ONE.tags),
         Case("on a text that leaves room only for the CLS token", draw(1, 6, 7), FULL.tags),
         Case("on a text that leaves no room for the CLS token", draw(1, 6, 6), LONG.tags),
         Case("on a text that is far too long", draw(0, 9, 5), LONG.tags),

@@ -46,6 +46,7 @@ TRIED = [
         SOUND,
         "with a tokenizer that knows no full stop, on a text without one",
     ),
+    ("character codes", "empty", SOUND, "with a sound tokenizer that uses character codes, on an empty text"),
     ("drops spaces", "full", BROKEN, "with a tokenizer that drops spaces"),
     ("drops what is no letter", "full", BROKEN, "with a tokenizer that drops unknown characters"),
     ("off by one", "full", BROKEN, "with a tokenizer whose ids are off by one"),
@@ -81,6 +82,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
     def draw(kind: str) -> str:
         while True:
+            if kind == "empty":
+                return ""
             parts = [word(int(generator.integers(3, 7))) for _ in range(3)]
             if kind == "plain":
                 return parts[0]

@@ -1,14 +1,13 @@
 """`FeedForward`: how it is tried."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from cellcheck.authoring.aspects import FLOAT64, LAYOUT, of_module
+from cellcheck.authoring.aspects import FLOAT64, LAYOUT, of_module, with_words
 from cellcheck.authoring.draw import dims, normal, with_gaps
 from cellcheck.authoring.modules import built, followed
 from cellcheck.authoring.spec import Case, Trial
@@ -73,8 +72,5 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     called={"tokens": "what a token's result is made from"},
-    aspects=tuple(
-        replace(aspect, keys=("tokens", *aspect.keys)) if aspect.name == "values" else aspect
-        for aspect in of_module(ONE, parts_weight=2.0)
-    ),
+    aspects=with_words(of_module(ONE, parts_weight=2.0), "tokens"),
 )

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, normal, with_gaps
 from cellcheck.authoring.modules import built, followed
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_03.again import AGAIN, after_other_calls
+from transformer_course.lessons.watching import AS_ASKED
 
 FULL = special("a full table", meaning="A row as long as the table gets the right positions too.")
 EQUAL = special(
@@ -58,16 +59,44 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return followed(module, inputs["weights"], [x])
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """What is seen, and which rows of the table no gradient reaches although they are added."""
+    x, table = case.inputs["x"], case.inputs["weights"]["embedding.weight"]
+    output = observation.get("output")
+    right = x + table[: x.shape[1]]
+    if (
+        not isinstance(output, torch.Tensor)
+        or output.shape != x.shape
+        or not torch.allclose(output.to(right.dtype), right, atol=1e-5)
+    ):
+        return {"learnt": AS_ASKED, **observation}
+    return {"learnt": _learnt(observation.get("gradients"), x.shape[1]), **observation}
+
+
+def _learnt(gradients: Any, length: int) -> str:
+    if not isinstance(gradients, list) or len(gradients) != 2 or not isinstance(gradients[1], torch.Tensor):
+        return AS_ASKED
+    never = (gradients[1][:length] == 0).all(dim=-1)
+    if not never.any() or (length > 1 and not gradients[1].any()):
+        return AS_ASKED
+    rows = ", ".join(str(row) for row in never.nonzero().flatten().tolist())
+    return (
+        f"Some of the rows that you add never get a gradient, so they would never learn: {rows}. What sets them apart?"
+    )
+
+
 TRIAL = Trial(
     module="transformer_course.blocks",
     points=2,
     cases=cases,
     probe=probe,
+    canonical=in_words,
+    called={"learnt": "which rows learn"},
     aspects=(
         aspects.parts(),
         aspects.shape(),
         aspects.values(),
-        aspects.gradients(11.0),  # positions that are learnt
+        aspects.worded(aspects.gradients(11.0), "learnt"),  # positions that are learnt
         FULL,
         EQUAL,
         ONE,

@@ -1,13 +1,14 @@
 """`MultiHeadAttention`: how it is tried."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.calls import given
 from cellcheck.authoring.draw import dims, normal, with_gaps
 from cellcheck.authoring.modules import answered_rows, built, followed, forward_only
@@ -16,6 +17,8 @@ from transformer_course.lessons.aspects import special
 from transformer_course.lessons.attending import attention_weights, where_answered
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_03.again import AGAIN, after_other_calls
+from transformer_course.lessons.lesson_03.made_from import changed_places, whole_in_one_head
+from transformer_course.lessons.watching import AS_ASKED
 
 BROADCAST = special("masks that broadcast", weight=2.0)
 ONE_HEAD = special("one head", meaning="A layer with a single head gives the right result too.")
@@ -99,11 +102,35 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The result where a mask fixes it, and which layers and arguments have changed places."""
+    with suppress(RuntimeError):  # weights of another shape: the words beside them count all the same
+        observation = where_answered(observation, case)
+    if "output" not in observation or not case.tags >= aspects.USUAL:
+        return observation
+    inputs, makers = case.inputs, AS_ASKED
+    rows = {name: inputs[name] for name in ("x", "queries", "keys", "values") if name in inputs}
+    if "mask" not in inputs:
+        makers = changed_places(observation, rows, inputs["weights"], inputs["num_heads"])
+        if makers == AS_ASKED and inputs["num_heads"] > 1:
+            makers = _as_one_head(observation["output"], rows, inputs["weights"])
+    return {"made": makers, **observation}
+
+
+def _as_one_head(output: Any, rows: Inputs, weights: Inputs) -> str:
+    if whole_in_one_head(output, rows, weights):
+        return "Your vectors are compared as a whole, as in one head. Into how many parts is each of them to be cut?"
+    return AS_ASKED
+
+
 TRIAL = Trial(
     module="transformer_course.attention",
     points=4,
     cases=cases,
     probe=probe,
-    canonical=where_answered,
-    aspects=aspects.of_module(BROADCAST, AGAIN, ONE_HEAD, aspects.LENGTH_ONE, EMPTY, returned=[attention_weights()]),
+    canonical=in_words,
+    called={"made": "what makes the three"},
+    aspects=aspects.with_words(
+        aspects.of_module(BROADCAST, AGAIN, ONE_HEAD, aspects.LENGTH_ONE, EMPTY, returned=[attention_weights()]), "made"
+    ),
 )

@@ -1,7 +1,6 @@
 """`SelfAttention`: how it is tried. The probe hands the weights in by name."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +16,7 @@ from transformer_course.lessons.aspects import special
 from transformer_course.lessons.attending import attention_weights, where_answered
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_03.again import AGAIN, after_other_calls
+from transformer_course.lessons.lesson_03.made_from import changed_places
 from transformer_course.lessons.watching import AS_ASKED
 
 BROADCAST = special("masks that broadcast")
@@ -75,7 +75,9 @@ def in_words(observation: Observation, case: Case) -> Observation:
     if "output" not in observation or not case.tags >= aspects.USUAL:
         return observation
     x, mask = case.inputs["x"], case.inputs.get("mask")
-    return {"looked_at": _looked_at(observation.get("weights"), x, mask), **observation}
+    looked_at = _looked_at(observation.get("weights"), x, mask)
+    makers = AS_ASKED if mask is not None else changed_places(observation, {"x": x}, case.inputs["weights"])
+    return {"looked_at": looked_at, "made": makers, **observation}
 
 
 def _looked_at(weights: Any, x: torch.Tensor, mask: torch.Tensor | None) -> str:
@@ -100,9 +102,11 @@ TRIAL = Trial(
     cases=cases,
     probe=probe,
     canonical=in_words,
-    called={"looked_at": "which tokens are looked at"},
-    aspects=tuple(
-        replace(aspect, keys=("looked_at", *aspect.keys)) if aspect.name == "values" else aspect
-        for aspect in aspects.of_module(BROADCAST, AGAIN, ONE, EMPTY, returned=[attention_weights()])
+    called={"looked_at": "which tokens are looked at", "made": "what makes the three"},
+    aspects=aspects.with_words(
+        aspects.with_words(
+            aspects.of_module(BROADCAST, AGAIN, ONE, EMPTY, returned=[attention_weights()]), "looked_at"
+        ),
+        "made",
     ),
 )

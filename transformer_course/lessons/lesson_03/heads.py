@@ -14,7 +14,7 @@ CALLED = {FROM: "where numbers come from"}
 WHOLE = aspects.special("whole numbers", weight=0.5, meaning="Tensors of integers work as well as tensors of floats.")
 ASPECTS = (
     aspects.shape(),
-    replace(aspects.values(), keys=(FROM, "output")),
+    aspects.worded(aspects.values(), FROM),
     aspects.gradients(1.0),
     aspects.LENGTH_ONE,
     WHOLE,
@@ -47,6 +47,11 @@ def _origin(output: Any, x: torch.Tensor, num_heads: int = 0) -> str:
         if lost:
             heads = " and ".join(map(str, lost))
             return f"Counted from 0, nothing of head {heads} is in your result. Which heads belong in it?"
+        batch, count, length, d_head = x.shape
+        if places.shape == (batch, count * length, d_head) != right.shape:
+            backwards = torch.equal(places, numbers.flip(1).flatten(1, 2))
+            order = ", the last one first" if backwards else ""
+            return f"Your heads stand one below the other{order}. Along which axis do they stand side by side?"
     if places.shape != right.shape or torch.equal(places, right):
         return AS_ASKED
     at = (places != right).nonzero()[0].tolist()

@@ -1,13 +1,12 @@
 """`masked_softmax`: how it is tried. The probe is in `probes`: this module says what is right."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import FLOAT64, LAYOUT, USUAL, of_tensors
+from cellcheck.authoring.aspects import FLOAT64, LAYOUT, USUAL, of_tensors, spoken, with_words
 from cellcheck.authoring.draw import dims, normal, strided
 from cellcheck.authoring.spec import Case, Observation, Trial
 from transformer_course.lessons.aspects import special
@@ -22,6 +21,9 @@ HIGH = special(
     "hidden scores far above the rest",
     meaning="Hidden scores get no weight even when they are far larger than the visible ones.",
 )
+# What these two say of an answer, it may do besides another slip.
+HIDDEN = spoken("who gets a weight", "weighed", meaning="Keys that may be looked at get a weight, hidden ones don't.")
+FINITE = spoken("numbers, however large the scores", "finite", tag=LARGE.name, meaning="Large scores give no NaN.")
 ONE_KEY = special("a single key", weight=0.5, meaning="The result is right when there is only one key.")
 
 
@@ -67,9 +69,28 @@ def cases(generator: np.random.Generator) -> list[Case]:
 def in_words(observation: Observation, case: Case) -> Observation:
     """The weights where a mask fixes them, and whether they are logarithms of what they should be."""
     observation = where_answered(observation, case)
-    if "output" not in observation or not case.tags >= USUAL:
+    if "output" not in observation:
         return observation
-    return {"returned": _returned(observation["output"], **case.inputs), **observation}
+    output = observation["output"]
+    if case.tags >= LARGE.tags:
+        nan = isinstance(output, torch.Tensor) and bool(output.isnan().any())
+        words = "Where scores are very large, there is NaN in your result. Which exp doesn't fit into a float?"
+        return {"finite": words if nan else AS_ASKED, **observation}
+    if not case.tags >= USUAL:
+        return observation
+    looks = {"returned": _returned(output, **case.inputs), "weighed": _weighed(output, **case.inputs)}
+    return {**looks, **observation}
+
+
+def _weighed(output: Any, scores: torch.Tensor, mask: torch.Tensor | None = None) -> str:
+    if mask is None or not isinstance(output, torch.Tensor) or output.shape != scores.shape:
+        return AS_ASKED
+    shown = mask.expand(scores.shape)
+    if not output.is_floating_point() or not bool(((output >= 0) & (output <= 1.0001)).all()):
+        return AS_ASKED
+    if bool((output[~shown] > 1e-6).all()) and float((output[shown] < 1e-6).float().mean()) > 0.5:
+        return "Hidden keys get a weight, and most of those that may be looked at get none. What does True stand for?"
+    return AS_ASKED
 
 
 def _returned(output: Any, scores: torch.Tensor, mask: torch.Tensor | None = None) -> str:
@@ -81,7 +102,28 @@ def _returned(output: Any, scores: torch.Tensor, mask: torch.Tensor | None = Non
         (output[shown] <= 0).all()
     ):
         return "You return the logarithms of the weights. What should each row of them sum to?"
-    return AS_ASKED
+    for axis in range(output.dim() - 1):
+        if mask is None and torch.allclose(output.double(), scores.double().softmax(axis), rtol=1e-4, atol=1e-6):
+            return f"Your numbers sum to 1 along axis {axis}. Which axis are the keys on?"
+    return _filled(output, scores, shown)
+
+
+def _filled(output: torch.Tensor, scores: torch.Tensor, shown: torch.Tensor) -> str:
+    """Whether hidden scores have all become one number that isn't low enough, seen from the weights that are left."""
+    rows = shown.any(-1) & ~shown.all(-1)
+    if not bool((output > 0).all()) or not rows.any():
+        return AS_ASKED
+    logarithms = output.double().log()
+    offset = torch.where(shown, scores - logarithms, 0).sum(-1, keepdim=True) / shown.sum(-1, keepdim=True).clamp(min=1)
+    scores_seen = (logarithms + offset)[rows]
+    hidden = scores_seen[~shown[rows]]
+    as_given = torch.allclose(scores_seen[shown[rows]], scores.double()[rows][shown[rows]], atol=1e-2)
+    if not as_given or float(hidden.max() - hidden.min()) > 2e-2:
+        return AS_ASKED
+    return (
+        f"Hidden scores become {round(float(hidden.mean()), 2) + 0.0:g}, which leaves their keys a weight. Which "
+        "number is low enough, whatever the scores?"
+    )
 
 
 TRIAL = Trial(
@@ -89,9 +131,10 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     canonical=in_words,
-    called={"returned": "what is returned"},
-    aspects=tuple(
-        replace(aspect, keys=("returned", *aspect.keys)) if aspect.name == "values" else aspect
-        for aspect in of_tensors(BROADCAST, EMPTY, LARGE, HIGH, ONE_KEY, layout=0.5)
+    called={"returned": "what is returned", "weighed": "who gets a weight", "finite": "whether there is NaN"},
+    aspects=(
+        *with_words(of_tensors(BROADCAST, EMPTY, LARGE, HIGH, ONE_KEY, layout=0.5), "returned"),
+        HIDDEN,
+        FINITE,
     ),
 )

@@ -1,15 +1,17 @@
 """`padding_mask`: how it is tried."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, integers, strided
 from transformer_course.lessons import drawing
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.drawing import Inputs
+from transformer_course.lessons.watching import AS_ASKED
 
 ANYWHERE = special("padding anywhere in a row", weight=20.0)
 PAD_ID = special("another pad_id", weight=20.0)
@@ -51,15 +53,38 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The mask, and which padding it hides, where that may be anywhere."""
+    if "output" not in observation or not case.tags >= ANYWHERE.tags:
+        return observation
+    return {"hidden": _hidden(observation["output"], **case.inputs), **observation}
+
+
+def _hidden(output: Any, tokens: torch.Tensor) -> str:
+    real = tokens != 0
+    if not isinstance(output, torch.Tensor) or output.numel() != real.numel():
+        return AS_ASKED
+    seen = output.reshape(real.shape) != 0
+    at_the_end = real.flip(-1).cummax(-1).values.flip(-1)
+    if torch.equal(seen, at_the_end) and not torch.equal(real, at_the_end):
+        return "Only the padding at the end of a row is hidden. Where may padding be?"
+    at_the_start = real.cummax(-1).values
+    if torch.equal(seen, at_the_start) and not torch.equal(real, at_the_start):
+        return "Only the padding at the start of a row is hidden. Where may padding be?"
+    return AS_ASKED
+
+
 TRIAL = Trial(
     module="transformer_course.attention",
     points=1,
     cases=cases,
+    canonical=in_words,
+    called={"hidden": "which padding is hidden"},
     aspects=(
         aspects.shape("shape (batch, 1, 1, length)", "The mask has the shape (batch, 1, 1, length)."),
         aspects.values(),
         aspects.dtype("boolean", 5.0, meaning="The entries are True and False."),
-        ANYWHERE,
+        aspects.worded(ANYWHERE, "hidden"),
         PAD_ID,
         ONE,
         ALL,

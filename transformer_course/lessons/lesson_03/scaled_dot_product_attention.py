@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.calls import given
 from cellcheck.authoring.draw import dims, normal, with_gaps
 from cellcheck.authoring.modules import with_followed_rows
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.attending import attention_weights, where_answered
 from transformer_course.lessons.drawing import Inputs, mask, padding, with_an_empty_row
+from transformer_course.lessons.watching import AS_ASKED
 
 BROADCAST = special("masks that broadcast", weight=2.0)
 THIN = special(
@@ -71,11 +72,42 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return with_followed_rows(symbol, given(inputs, "query", "key", "value", "mask"), rows, of=(0, 1, 2), pair=True)
 
 
+def in_words(observation: Observation, case: Case) -> Observation:
+    """The result where a mask fixes it, and whether the weights beside it have never met the mask."""
+    observation = where_answered(observation, case)
+    if "output" not in observation:
+        return observation
+    return {"returned": _returned(observation.get("weights"), observation["output"], case.inputs), **observation}
+
+
+def _returned(weights: Any, output: Any, inputs: Mapping[str, Any]) -> str:
+    query, key, value = given(inputs, "query", "key", "value")
+    allowed = inputs.get("mask")
+    if allowed is None or not isinstance(weights, torch.Tensor) or not isinstance(output, torch.Tensor):
+        return AS_ASKED
+    query, key, value, weights, output = (each.double() for each in (query, key, value, weights, output))
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    shown = torch.where(allowed, scores, torch.finfo(scores.dtype).min).softmax(-1)
+    rows = allowed.expand(scores.shape).any(-1)
+    hiding = output.shape == (shown @ value).shape and torch.allclose(output[rows], (shown @ value)[rows], atol=1e-4)
+    plain = scores.softmax(-1)
+    if not hiding or weights.shape != plain.shape or torch.allclose(weights[rows], shown[rows], atol=1e-5):
+        return AS_ASKED
+    if torch.allclose(weights[rows], plain[rows], atol=1e-5):
+        return "The output is right, and the weights beside it give hidden keys a share. Which weights made the output?"
+    return AS_ASKED
+
+
 TRIAL = Trial(
     module="transformer_course.attention",
     points=3,
     cases=cases,
     probe=probe,
-    canonical=where_answered,
-    aspects=aspects.of_tensors(BROADCAST, THIN, EMPTY, LARGE, returned=[attention_weights()], layout=0.5),
+    canonical=in_words,
+    called={"returned": "which weights are returned"},
+    aspects=aspects.with_words(
+        aspects.of_tensors(BROADCAST, THIN, EMPTY, LARGE, returned=[attention_weights()], layout=0.5),
+        "returned",
+        attention_weights().name,
+    ),
 )

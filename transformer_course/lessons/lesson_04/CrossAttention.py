@@ -1,11 +1,12 @@
 """`CrossAttention`: how it is tried. The probe hands the weights in by name."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, normal
 from cellcheck.authoring.modules import forward_only
 from transformer_course.lessons import drawing
@@ -13,6 +14,7 @@ from transformer_course.lessons.aspects import special
 from transformer_course.lessons.attending import attention_weights, where_answered
 from transformer_course.lessons.drawing import Inputs
 from transformer_course.lessons.lesson_03.again import AGAIN
+from transformer_course.lessons.lesson_04 import attended
 from transformer_course.lessons.lesson_04.drawing import turned, with_an_empty_source
 
 MASKS = special("masks", weight=3.0, meaning="A mask hides the right source tokens, whatever shape it has.")
@@ -79,10 +81,34 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """What is answered, and in words how the layer attends where it does so otherwise than asked.
+
+    The usual cases are enough for that, and those in which a mask hides something in every row.
+    """
+    try:
+        answered = where_answered(observation, case)
+    except RuntimeError:  # weights of another shape
+        answered = observation
+    looked_at = case.tags >= aspects.USUAL or case.tags >= MASKS.tags
+    return attended.in_words(answered, case) if looked_at else answered
+
+
 TRIAL = Trial(
     module="transformer_course.seq2seq",
     points=3,
     cases=cases,
-    canonical=where_answered,
-    aspects=aspects.of_module(MASKS, AGAIN, aspects.LENGTH_ONE, LARGE, EMPTY, returned=[attention_weights()]),
+    canonical=canonical,
+    called=attended.CALLED,
+    aspects=(
+        *aspects.of_module(
+            replace(MASKS, keys=(attended.MASK, *MASKS.keys)),
+            AGAIN,
+            aspects.LENGTH_ONE,
+            LARGE,
+            EMPTY,
+            returned=[attention_weights()],
+        ),
+        *attended.SPOKEN,
+    ),
 )

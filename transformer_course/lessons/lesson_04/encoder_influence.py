@@ -67,7 +67,11 @@ def cases(generator: np.random.Generator) -> list[Case]:
         tried("with a model in which only the first source token matters", draw(one, place=0), FIRST),
         tried("with a model in which only the last source token matters", draw(one, place=-1, row=0), LAST),
         tried("with a model in which only a logit at the first target position moves", draw(one, at=0), WITHIN),
-        tried("with a model in which only a logit at the last target position moves", draw(one, at=-1), WITHIN),
+        tried(
+            "with a model in which only a logit at the last target position moves",
+            draw(f"{one}, downwards", at=-1),
+            WITHIN,
+        ),
         tried("with a model in which only the last row matters", draw(one, row=-1), WITHIN),
         tried("with a model in which a higher source id raises one logit", draw(one), SIGN),
         tried("with a model in which a higher source id lowers one logit", draw(f"{one}, downwards"), SIGN),

@@ -58,8 +58,11 @@ class Drawing:
         return rows
 
     def with_gaps(self, width: int) -> dict[str, Any]:
-        """Padding in front of the tokens and between them; of five rows two are wrong, behind the padding alone."""
-        rows = self.rows([width] * 5, [None, width - 1, None, width - 1, None], width)
+        """Padding in front of the tokens and between them; of six rows two are wrong, behind the padding alone.
+
+        Two rows are whole: to count the rows without a slip is something else than to find all of them right.
+        """
+        rows = self.rows([width] * 6, [None, width - 1, None, width - 1, None, None], width)
         for row, place in enumerate((0, 0, 1, 1)):
             rows["targets"][row, place] = self.pad_id
             rows["predictions"][row, place] = self.other(self.pad_id)

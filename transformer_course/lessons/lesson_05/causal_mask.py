@@ -1,10 +1,12 @@
 """`causal_mask`: how it is tried."""
 
 import numpy as np
+import torch
 
-from cellcheck.authoring.aspects import dtype, shape, special, values
+from cellcheck.authoring.aspects import dtype, shape, special, values, with_words
 from cellcheck.authoring.draw import dims
-from cellcheck.authoring.spec import Case, Trial
+from cellcheck.authoring.spec import Case, Observation, Trial
+from transformer_course.lessons.lesson_05.openings import CALLED, SEEN, of_a_mask
 
 SHORT = special("one and two positions", meaning="The mask is right even for one or two positions.")
 LONG = special("many positions", meaning="The mask is right for a long row too.")
@@ -22,9 +24,20 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """The mask, and in words what it opens or hides where it shouldn't."""
+    length = case.inputs["length"]
+    right = torch.ones(length, length, dtype=torch.bool).tril()
+    return {SEEN: of_a_mask(observation["output"], right), **observation}
+
+
 TRIAL = Trial(
     module="transformer_course.causal",
     points=2,
     cases=cases,
-    aspects=(shape(), values(), SHORT, LONG, dtype("booleans", 2.0, "The entries are True and False.")),
+    canonical=canonical,
+    called=CALLED,
+    aspects=with_words(
+        (shape(), values(), SHORT, LONG, dtype("booleans", 2.0, "The entries are True and False.")), SEEN
+    ),
 )

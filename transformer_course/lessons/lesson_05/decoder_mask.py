@@ -3,11 +3,13 @@
 from typing import Any
 
 import numpy as np
+import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.lesson_04.drawing import draw_tokens, ragged, turned
+from transformer_course.lessons.lesson_05.openings import CALLED, SEEN, of_a_mask
 
 ANYWHERE = special("padding anywhere in a row")
 PAD_ID = special("another pad_id")
@@ -41,18 +43,35 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def canonical(observation: Observation, case: Case) -> Observation:
+    """The mask, and in words what it opens or hides where it shouldn't."""
+    targets = case.inputs["targets"]
+    real = targets != case.inputs.get("pad_id", 0)
+    length = targets.shape[1]
+    right = real[:, None, None, :] & torch.ones(length, length, dtype=torch.bool).tril()
+    return {SEEN: of_a_mask(observation["output"], right, real), **observation}
+
+
 TRIAL = Trial(
     module="transformer_course.causal",
     points=2,
     cases=cases,
-    aspects=(
-        aspects.shape(),
-        aspects.values(),
-        ANYWHERE,
-        PAD_ID,
-        ONE,
-        EMPTY,
-        aspects.dtype("booleans", 2.0, "The entries are True and False."),
-        aspects.untouched(),
+    canonical=canonical,
+    called=CALLED,
+    aspects=aspects.with_words(
+        (
+            aspects.shape(),
+            aspects.values(),
+            ANYWHERE,
+            PAD_ID,
+            ONE,
+            EMPTY,
+            aspects.dtype("booleans", 2.0, "The entries are True and False."),
+            aspects.untouched(),
+        ),
+        SEEN,
+        "values",
+        ANYWHERE.name,
+        PAD_ID.name,
     ),
 )

@@ -1,21 +1,20 @@
 """`relative_attention_scores`: how it is tried."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Case, Trial, aspects
+from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, normal
+from transformer_course.lessons.lesson_06 import scored
 from transformer_course.lessons.lesson_06.drawing import draw_positions, with_heads_cut_out
-from transformer_course.lessons.lesson_06.precision import ANY_NUMBERS, in_single_precision, look_at_vectors
+from transformer_course.lessons.lesson_06.precision import ANY_NUMBERS, in_single_precision
 
 ELSEWHERE = aspects.special("any positions", "", 9.0, "Positions may come in any order.")
 ONE = aspects.special(
     "a batch of one, a single position", meaning="A batch of one and a single position give the right result too."
 )
-MOVED = 9  # places; no whole number of turns
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -50,27 +49,21 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What it returns, and whether the same comes out when everything stands somewhere else."""
-    query, key, positions = inputs["query"], inputs["key"], inputs["positions"]
-    seen = look_at_vectors(symbol, inputs, [query, key, positions], (0, 1))
-    if not inputs["follow"]:
-        here, there = seen["output"], symbol(query, key, positions + MOVED)
-        same = isinstance(here, torch.Tensor) and here.shape == there.shape
-        same = same and torch.allclose(here.float(), there.float(), rtol=1e-3, atol=1e-3)
-        seen["moved"] = f"all positions + {MOVED}: {'the same scores' if same else 'different scores'}"
-    return seen
+def canonical(observation: Observation, case: Case) -> Observation:
+    """In single precision, and in words how the scores were made."""
+    return scored.in_words(in_single_precision(observation, case), case)
 
 
 TRIAL = Trial(
     module="transformer_course.positions",
     points=2,
     cases=cases,
-    probe=probe,
-    canonical=in_single_precision,
+    canonical=canonical,
+    called=scored.CALLED,
     aspects=(
         aspects.shape(),
         aspects.values(),
+        *scored.SPOKEN,
         aspects.gradients(),
         ELSEWHERE,
         aspects.also(

@@ -5,15 +5,15 @@ Cases are drawn until each wrong way goes wrong where it should, and all sensibl
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import torch
 
 from cellcheck.authoring.aspects import main, shape, special
 from cellcheck.authoring.spec import Aspect, Case, Trial
-from transformer_course.lessons.lesson_07.drawing import OF_IDS, Task, draw_task, in_full_width
-from transformer_course.lessons.lesson_07.searching import WRONG, Ways, searcher
+from transformer_course.lessons.lesson_07.drawing import OF_IDS, SAID, Task, draw_task, in_full_width
+from transformer_course.lessons.lesson_07.searching import CUT_TOO, WRONG, Ways, searcher
 from transformer_course.lessons.lesson_07.trees import Ids, Tree, trees
 
 Wanted = Callable[[Tree, Ids], bool]
@@ -24,7 +24,7 @@ BEST = main(
     meaning="The best answer in the beam is returned, even where greedy decoding would miss it.",
 )
 NARROW = special(
-    "exactly beam_width prefixes", "", 20.0, "With beam_width = 1, no more than one prefix is kept at each step."
+    "exactly beam_width prefixes", "", 20.0, "No more than beam_width prefixes are kept at each step, all together."
 )
 PENALTY = special(
     "the length penalty", "", 10.0, "length_penalty decides between short answers and long ones as the docstring says."
@@ -126,6 +126,12 @@ def cases(generator: np.random.Generator) -> list[Case]:
     def greedy_ends(tree: Tree, answer: Ids) -> bool:
         return answer[-1] == tree.end_id and answer != tree.best() and len(answer) < tree.max_length
 
+    def beam_misses_the_best(tree: Tree, answer: Ids) -> bool:
+        spared = (CUT_TOO, "ended_answers_forgotten", "goes_on_for_one_step")
+        if answer == tree.best() or answer[-1] == tree.end_id:  # to look a step further is wrong here for certain
+            return False
+        return all(_on(tree, way, 2, 0.0) == answer for way in spared)
+
     def ends_at_once(tree: Tree, answer: Ids) -> bool:
         return answer == (tree.end_id,)
 
@@ -145,16 +151,29 @@ def cases(generator: np.random.Generator) -> list[Case]:
         "stops_with_the_best_so_far",
         "stops_with_the_best_score_so_far",
     )
+    grows = ("never_pruned", "so_many_of_each")
     long = (*ALWAYS, *ended, "cut_answers_forgotten", *of_penalty)
     cut = (*ALWAYS, *ended, "cut_answers_forgotten")
     rankings = tuple(combinations(RANKING, 2))
-    apart = tuple(combinations(of_penalty, 2))
+    of_score = (*of_length, "penalty_multiplied")
+    apart = (
+        *combinations(of_penalty, 2),
+        *((f"{one}, {CUT_TOO}", other) for one, other in permutations(of_score, 2)),  # two slips are no third one
+    )
     small = "on a batch of one with max_length = 1, a beam wider than the vocabulary, and length penalty 0"
     extended, longer = "ended_answers_extended", f"with a length penalty of {penalty}"
     plans = [
         Plan("with beam_width = 2", BEST, better, 2, (*ALWAYS, *ended), rankings, after_an_end=extended),
         Plan("with beam_width = 3", BEST, better, 3, (*ALWAYS, *ended), rankings, after_an_end=extended),
         Plan("with beam_width = 1", NARROW, greedy_ends, 1, narrow, wider),
+        Plan(
+            "with beam_width = 2, where a third prefix would lead to another answer",
+            NARROW,
+            beam_misses_the_best,
+            2,
+            grows,
+            most=1,
+        ),
         Plan(longer, PENALTY, best_score_of_all, 12, long, apart, penalty=penalty, after_an_end="goes_on_for_one_step"),
         Plan("where the best answer is cut off at max_length", CUT, best_of_all, 3, cut, max_length=3),
         Plan(small, SMALL, ends_at_once, 50, max_length=1, penalty=0.0, most=1),
@@ -174,5 +193,6 @@ TRIAL = Trial(
     points=4,
     cases=cases,
     canonical=in_full_width,
+    called=SAID,
     aspects=(shape(), BEST, NARROW, PENALTY, CUT, SMALL, *OF_IDS),
 )

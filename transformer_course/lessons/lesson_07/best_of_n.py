@@ -12,13 +12,16 @@ import torch
 
 from cellcheck.authoring import Case, Observation, Trial, aspects
 from transformer_course.lessons.lesson_07.chance import distance, from_the_generator, settled
-from transformer_course.lessons.lesson_07.drawing import OF_IDS, Task, draw_task, in_full_width
+from transformer_course.lessons.lesson_07.drawing import OF_IDS, SAID, Task, draw_task, in_full_width
 from transformer_course.lessons.lesson_07.trees import Ids, Tree, trees
+from transformer_course.lessons.watching import AS_ASKED
 
 ANSWERS = "how_often_each_answer_comes_up"  # what a card calls the probabilities, and frequencies that fit none
 MANY = 96  # samples: the most likely answer, of probability 0.25 or more, is missed once in 10^12
 TIMES = 3
 DRAWS = 300  # of each source, where a distribution is looked at
+UNLIKELY = 0.1  # where each answer that is kept is less likely, none of them is the best of its row
+KEPT = "kept"
 RARE = 20  # answers that should come less often than this are counted together
 
 SINGLE = aspects.special(
@@ -215,14 +218,55 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+def _of_many(output: Any, task: Task, n: int) -> str:
+    """What can be said of the answers that many samples were drawn for, from whatever randomness."""
+    if not isinstance(output, torch.Tensor) or output.dim() != 2 or output.is_floating_point():
+        return AS_ASKED
+    if bool((output[:, :1] == task.start_id).all()):
+        output = output[:, 1:]
+    if output.shape[1] > task.max_length or len(output) != len(task.source):
+        return AS_ASKED
+    answers: list[Ids] = []
+    for ids in output.tolist():
+        stop = ids.index(task.end_id) + 1 if task.end_id in ids else len(ids)
+        answers.append(tuple(i for i in ids[:stop] if i))
+    return _of_choices(answers, task, n)
+
+
+def _of_choices(answers: list[Ids], task: Task, n: int) -> str:
+    """The best answer is among so many samples for certain, so that rows with the same source keep the same one."""
+    totals = [tree.answers() for tree in trees(task)]
+    totals_of_answers = [of_row.get(ids) for of_row, ids in zip(totals, answers, strict=True)]
+    likely = [float(np.exp(total)) for total in totals_of_answers if total is not None]
+    if len(likely) < len(answers):
+        return AS_ASKED  # some are no answers that the model gives to these sources
+    if max(likely) < UNLIKELY:
+        best = float(np.exp(max(totals[0].values())))
+        return (
+            f"Among {n} samples for row 0 there is one with the probability {best:.3g}, and you keep one with "
+            f"{likely[0]:.2g}. Which of the n should it be?"
+        )
+    sources = [tuple(source) for source in task.source.tolist()]
+    for row, (source, ids) in enumerate(zip(sources, answers, strict=True)):
+        first = sources.index(source)
+        if answers[first] != ids:
+            return (
+                f"Rows {first} and {row} have the same source. Among {n} samples the most likely answer is there for "
+                "both, and yet you keep two different ones. Which of its own samples should each row keep?"
+            )
+    return AS_ASKED
+
+
 def as_shares(observation: Observation, case: Case) -> Observation:
     """Where samples differ, the frequencies of the answers; where randomness itself is looked at, nothing else."""
     if case.inputs["chance"]:
         return {key: value for key, value in observation.items() if key != "output"}
     seen = in_full_width(observation, case)
+    names = ("tables", "source", "start_id", "end_id", "max_length")
+    task = Task(**{name: case.inputs[name] for name in names})
+    if case.inputs["n"] == MANY:
+        return {KEPT: _of_many(observation["output"], task, MANY), **seen}
     if case.inputs["spread"]:
-        names = ("tables", "source", "start_id", "end_id", "max_length")
-        task = Task(**{name: case.inputs[name] for name in names})
         ids = seen.pop("output")
         n = case.inputs["n"]
         bins = [_Bins(tree, n) for tree in trees(replace(task, source=task.source[::DRAWS]))]
@@ -241,11 +285,15 @@ TRIAL = Trial(
     points=3,
     cases=cases,
     canonical=as_shares,
+    called={KEPT: "what each row keeps", **SAID},
     aspects=(
-        aspects.shape(),
-        aspects.main(
-            "the most likely of many samples",
-            meaning="Of many samples, each row keeps the one that the model finds most likely.",
+        aspects.worded(aspects.shape(), KEPT),
+        aspects.worded(
+            aspects.main(
+                "the most likely of many samples",
+                meaning="Of many samples, each row keeps the one that the model finds most likely.",
+            ),
+            KEPT,
         ),
         SINGLE,
         FEW,

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from cellcheck.authoring import Aspect, Case, Trial, aspects
-from transformer_course.lessons.lesson_07.drawing import CUT, DIFFER, OF_IDS, ending_cases, in_full_width
+from transformer_course.lessons.lesson_07.drawing import CUT, DIFFER, OF_IDS, SAID, ending_cases, in_full_width
 from transformer_course.lessons.lesson_07.patients import counting_model
 
 SMALL = replace(
@@ -36,6 +36,7 @@ TRIAL = Trial(
     points=3,
     cases=cases,
     canonical=in_full_width,
+    called=SAID,
     aspects=(
         aspects.shape(),
         aspects.main("the ids of greedy_decode", meaning="The ids are the ones that greedy_decode gives."),

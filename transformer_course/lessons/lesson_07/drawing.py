@@ -13,13 +13,22 @@ from cellcheck.authoring.draw import dims, normal
 from transformer_course.lessons.aspects import special
 from transformer_course.lessons.lesson_07.keeping import KEPT
 from transformer_course.lessons.lesson_07.writing_models import WritingModel
+from transformer_course.lessons.watching import AS_ASKED
 
 WIDTH = 5  # of the toy's vectors
 NEVER = -30.0  # the logit of what is never written: padding, and the start
 HIDDEN = -torch.inf  # the logit of what can't be drawn
 INFINITE = special("logits that are -inf already")
 
+SAID = {
+    "begins": "how the rows begin",
+    "after_the_end": "what follows an end",
+    "stops": "where a row stops",
+}
+"""What can be told of ids in words, whatever wrote them, and what each is called."""
+
 OF_IDS = (
+    *(aspects.spoken(words, name) for name, words in SAID.items()),
     aspects.also("whole numbers", "kind", meaning="The ids are integers."),
     aspects.modes("train and eval mode untouched", 1.0),
     aspects.untouched(),
@@ -30,7 +39,7 @@ OF_IDS = (
 def of_filter(*special_cases: Aspect) -> tuple[Aspect, ...]:
     """What matters about a function that hides some logits."""
     new = aspects.also("a new tensor", "tensor", meaning="The result shares no memory with the argument.")
-    values = replace(aspects.values(), keys=(KEPT, "output"))
+    values = aspects.worded(aspects.values(), KEPT)
     return (aspects.shape(), values, *special_cases, *aspects.any_numbers(), new, aspects.untouched())
 
 
@@ -146,7 +155,29 @@ def in_full_width(observation: Observation, case: Case) -> Observation:
     missing = case.inputs["max_length"] - ids.shape[1]
     if ids.dim() == 2 and missing >= 0 and torch.equal(ids, ids.round()):  # `kind` says whether they are whole
         padded["output"] = F.pad(ids.long(), (0, missing))
-    return padded
+    return {**_said_of(ids, case), **padded}
+
+
+def _said_of(ids: torch.Tensor, case: Case) -> dict[str, str]:
+    """Under each of the names of `SAID`: what no answer of a decoder should look like."""
+    sentences = dict.fromkeys(SAID, AS_ASKED)
+    start_id, end_id, max_length = (case.inputs[name] for name in ("start_id", "end_id", "max_length"))
+    if ids.dim() != 2 or len(ids) != len(case.inputs["source"]) or not torch.equal(ids, ids.round()):
+        return sentences
+    if bool((ids[:, :1] == start_id).all()) and ids.shape[1]:
+        sentences["begins"] = "Your rows begin with the start token. Is it part of the answer?"
+        ids = ids[:, 1:]
+    for row, tokens in enumerate(ids.tolist()):
+        stop = tokens.index(end_id) + 1 if end_id in tokens else 0
+        if stop and any(tokens[stop:]) and sentences["after_the_end"] == AS_ASKED:
+            sentences["after_the_end"] = f"Row {row} goes on after its end. What should stand there?"
+        count = max((place for place, token in enumerate(tokens, 1) if token), default=0)
+        if not stop and count < max_length and sentences["stops"] == AS_ASKED:
+            sentences["stops"] = (
+                f"Row {row} stops after {count} of at most {max_length} tokens, and none of them is the end. When may "
+                "a row stop, and what is its last token?"
+            )
+    return sentences
 
 
 def ending_cases(generator: np.random.Generator) -> list[Case]:

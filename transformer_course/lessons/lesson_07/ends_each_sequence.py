@@ -95,6 +95,7 @@ TRIED = [
     ("goes on", "alone", ALONE, "on a batch of one, with a decoder that goes wrong only in larger ones"),
     ("padded", "alone", ALONE, "on a batch of one, with a sound decoder"),
     ("first row", "different", ONE_ROW, "with a decoder that gets only row 0 wrong"),
+    ("padded", "with padding", ALIKE, "with a sound decoder, where a source holds padding"),
 ]
 
 
@@ -114,6 +115,8 @@ def cases(generator: np.random.Generator) -> list[Case]:
         rest = generator.integers(1, 9, (batch, 3))
         rest[:, 1] = END  # where sources come back as answers, tokens follow an end
         sources = torch.from_numpy(np.concatenate([np.array(counts)[:, None], rest], axis=1))
+        if kind == "with padding":  # without it, this would be another source, of which nobody has heard
+            sources[counts.index(max(counts)), -1] = 0  # a long answer depends on all of the source
         if kind == "same":
             sources = sources[:1].repeat(batch, 1)
         elif kind == "alone":

@@ -171,6 +171,7 @@ TRIAL = Trial(
     points=4,
     cases=cases,
     canonical=as_shares,
+    called=drawing.SAID,
     aspects=(
         shape(),
         main(

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 from cellcheck.authoring.aspects import BATCH_OF_ONE, main, shape
 from cellcheck.authoring.spec import Trial
-from transformer_course.lessons.lesson_07.drawing import CUT, DIFFER, OF_IDS, ending_cases, in_full_width
+from transformer_course.lessons.lesson_07.drawing import CUT, DIFFER, OF_IDS, SAID, ending_cases, in_full_width
 
 TRIAL = Trial(
     module="transformer_course.decoding",
     points=4,
     cases=ending_cases,
     canonical=in_full_width,
+    called=SAID,
     aspects=(
         shape(),
         main("the most likely token each time", meaning="At every step, each row gets its most likely token."),

@@ -31,7 +31,7 @@ def of_top_k(output: Any, logits: torch.Tensor, k: int) -> str:
     """How many logits the rows keep, and which."""
     survivors = _survivors(output, logits)
     if survivors is None:
-        return AS_ASKED
+        return _changed(output, logits, logits >= logits.topk(min(k, logits.shape[-1]), dim=-1).values[:, -1:])
     counts = survivors.sum(dim=-1).tolist()
     low, high = min(counts), max(counts)
     crossing = _crossing(survivors, logits)
@@ -61,7 +61,7 @@ def of_top_p(output: Any, logits: torch.Tensor, p: float) -> str:
     """What the tokens that a row keeps sum to, and whether a more likely one is dropped."""
     survivors = _survivors(output, logits)
     if survivors is None:
-        return AS_ASKED
+        return _changed(output, logits, _set_of(logits, p))
     words = _of_sums(survivors, logits.double().softmax(dim=-1), p)
     return words[0] + _dropped_to_zero(output, survivors) if words else AS_ASKED
 
@@ -70,6 +70,12 @@ def _of_sums(survivors: torch.Tensor, shares: torch.Tensor, p: float) -> list[st
     crossing = _crossing(survivors, shares)
     if crossing is not None:
         row, worst, best = crossing
+        if torch.equal(survivors.sum(dim=-1), _set_of(shares.log(), p).sum(dim=-1)):
+            return [
+                f"Each row keeps as many tokens as it should, but row {row} keeps one with the probability {worst:.3f} "
+                f"and drops one with {best:.3f}. A place in the sorted row and a place in the row itself: which do you "
+                "go by?"
+            ]
         return [
             f"In row {row} you keep a token with the probability {worst:.3f} and drop one with {best:.3f}. In which "
             "order do tokens join the set?"
@@ -89,6 +95,30 @@ def _of_sums(survivors: torch.Tensor, shares: torch.Tensor, p: float) -> list[st
                 f"to {total - float(mine.min()):.3f}. When is it complete?"
             )
     return words
+
+
+def _set_of(logits: torch.Tensor, p: float) -> torch.Tensor:
+    """Which tokens top-p keeps."""
+    shares, places = logits.double().softmax(dim=-1).sort(dim=-1, descending=True)
+    inside = shares.cumsum(dim=-1) - shares < p
+    inside[:, 0] = True
+    return torch.zeros_like(inside).scatter(-1, places, inside)
+
+
+def _changed(output: Any, logits: torch.Tensor, wanted: torch.Tensor) -> str:
+    """Of a result that keeps the right tokens, and not their logits as they are."""
+    if not isinstance(output, torch.Tensor) or output.shape != logits.shape or output.dtype != logits.dtype:
+        return AS_ASKED
+    if not bool(
+        ((output[~wanted] == -torch.inf).all() or (output[~wanted] == 0).all()) and output[wanted].isfinite().all()
+    ):
+        return AS_ASKED
+    row, place = ((output != logits) & wanted).nonzero()[0].tolist()
+    return (
+        f"You keep the right tokens, but not with their own logits: entry [{row}, {place}] was "
+        f"{float(logits[row, place]):.3g}, and is {float(output[row, place]):.3g}. What should a token that is kept "
+        "have?"
+    )
 
 
 def _survivors(output: Any, logits: torch.Tensor) -> torch.Tensor | None:

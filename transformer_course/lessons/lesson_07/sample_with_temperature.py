@@ -46,8 +46,12 @@ DISTRIBUTIONS: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
     "squared": lambda logits, t: torch.softmax(logits / t**2, -1),
     "on probabilities": lambda logits, t: torch.softmax(torch.softmax(logits, -1) / t, -1),
     "greedy": lambda logits, t: torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype),
+    "over the batch": lambda logits, t: torch.nn.functional.normalize(torch.softmax(logits / t, 0), p=1, dim=-1),
     "first row": lambda logits, t: torch.softmax(logits[:1] / t, -1).expand_as(logits),
 }
+
+
+OF_SEVERAL_ROWS = ("over the batch", "first row")
 
 
 def _of(name: str, logits: torch.Tensor, temperature: float) -> torch.Tensor:
@@ -62,7 +66,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
             order = torch.from_numpy(generator.permuted(np.tile(np.arange(5 + hidden), (rows, 1)), axis=1))
             uneven = steps.gather(1, order) + normal(generator, rows, 5 + hidden) / 5
             logits = ((1.5 * temperature) ** 0.8 * uneven).to(kind)
-            names = [n for n in DISTRIBUTIONS if rows > 1 or n != "first row"]
+            names = [n for n in DISTRIBUTIONS if rows > 1 or n not in OF_SEVERAL_ROWS]
             if temperature == 1:  # where it makes no difference how it enters
                 names = [n for n in names if n not in ("multiplied", "ignored", "squared")]
             right, *others = (_of(name, logits, temperature) for name in names)

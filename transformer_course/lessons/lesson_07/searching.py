@@ -1,7 +1,7 @@
 """Ways to search for an answer, right and wrong: a beam search with one step replaced."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -88,13 +88,25 @@ def _best_of_each(entries: list[Entry], width: int) -> list[Entry]:
     return list(best.values())
 
 
+def _so_many_of_each(entries: list[Entry], width: int) -> list[Entry]:
+    """Each prefix keeps extensions of its own, so that the beam grows from step to step."""
+    of_each: dict[tuple[int, ...], list[Entry]] = {}
+    for ids, total in entries:
+        of_each.setdefault(tuple(ids[:-1]), []).append((ids, total))
+    return [entry for extensions in of_each.values() for entry in _top(extensions, width)]
+
+
 def _best_score(entries: list[Entry], penalty: float) -> float:
     return max((total / len(ids) ** penalty for ids, total in entries), default=-torch.inf)
 
 
+CUT_TOO = "cut_answers_forgotten"
+"""A way that goes along with others: with each of those that score wrongly there is one of its own."""
+
 WRONG = {
     "greedy": Ways(keep=lambda entries, width: _top(entries, 1)),
     "branches_once": Ways(keep=_best_of_each),
+    "so_many_of_each": Ways(keep=_so_many_of_each),
     "never_pruned": Ways(keep=lambda entries, width: entries),
     "worst_kept": Ways(keep=lambda entries, width: sorted(entries, key=lambda entry: entry[1])[:width]),
     "one_more_kept": Ways(keep=lambda entries, width: _top(entries, width + 1)),
@@ -125,4 +137,9 @@ WRONG = {
     ),
     "end_not_counted": Ways(length=lambda ids, end: len(ids) - (ids[-1] == end)),
     "start_counted": Ways(length=lambda ids, end: len(ids) + 1),
+}
+WRONG |= {
+    f"{name}, {CUT_TOO}": replace(ways, compete=WRONG[CUT_TOO].compete)
+    for name, ways in WRONG.items()
+    if name.startswith("penalty") or name.endswith("counted")
 }

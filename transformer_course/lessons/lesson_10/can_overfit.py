@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from cellcheck.authoring import draw
-from cellcheck.authoring.aspects import KNOWN, special, tells_apart
-from cellcheck.authoring.spec import Aspect, Case, Trial, tagged
+from cellcheck.authoring.aspects import special, spoken, tells_apart
+from cellcheck.authoring.spec import Case, Trial
 from transformer_course.lessons.lesson_10 import patients
 from transformer_course.lessons.lesson_10.patients import trainer
 
@@ -26,13 +26,11 @@ SOUND, STUCK, LOW = tells_apart(
 BOUNDS = special(
     "a loss below 0.05, after 300 steps", "bounds", 3.0, "A loss of exactly 0.05 is too high, and step 301 is too late."
 )
-# It says in words what the patients show anyway, and these have the points.
-GOES_BY = Aspect(
+# What it says, the patients show anyway, and these have the points.
+GOES_BY = spoken(
     "what the test goes by",
-    ("goes_by",),
-    KNOWN | {"error"},
-    0.001,
-    tags=tagged("made_up"),
+    "goes_by",
+    tag="made_up",
     meaning="Of one new model, the loss after 300 steps decides, and nothing else.",
 )
 

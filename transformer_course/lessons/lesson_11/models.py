@@ -2,7 +2,6 @@
 
 import dis
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -32,7 +31,7 @@ def aspects_of(*own: Aspect, gradients: float = 2.0) -> tuple[Aspect, ...]:
             meaning="Nothing learns but the parts that the docstring names.",
         ),
         aspects.shape(),
-        aspects.central(replace(aspects.values(10.0), keys=("stages", "output"))),
+        aspects.central(aspects.worded(aspects.values(10.0), "stages")),
         aspects.gradients(gradients),
         ONE_BLOCK,
         ONE,

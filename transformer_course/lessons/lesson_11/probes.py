@@ -81,7 +81,13 @@ def _continue(symbol: Any, inputs: Inputs) -> dict[str, Any]:
         return {**seen, look: "no text of shape (length,)"}
     text = output.long().tolist()
     if look == "draws":
-        return {**seen, look: _draws(text[len(prompt) - 1 :], model.table.argmax(-1).tolist())}
+        words = _draws(text[len(prompt) - 1 :], model.table.argmax(-1).tolist())
+        if inputs["temperature"] > 1 and words == SAMPLED and _begins_alike(symbol, model, inputs):
+            words = (
+                "The first token that you add is the same with every seed, and the later ones aren't. From where on "
+                "does your loop sample?"
+            )
+        return {**seen, look: words}
     written = text[len(prompt) :]
     if look == "share":
         return {**seen, look: _in_words(written.count(inputs["rare"]) / max(len(written), 1))}
@@ -124,7 +130,22 @@ def _draws(text: list[int], best: list[int]) -> str:
         return "always the most likely one"
     if len(set(steps)) == len(set(text[:-1])):
         return "always the same one"
-    return "now this one, now that one"
+    return SAMPLED
+
+
+SAMPLED = "now this one, now that one"
+
+
+def _begins_alike(symbol: Any, model: torch.nn.Module, inputs: Inputs) -> bool:
+    """Whether the first of the new tokens is the same with 20 seeds, by chance once in 10¹⁵ times, and others not."""
+    length = len(inputs["prompt"])
+    settings = given(inputs, "temperature", "top_p")
+    try:
+        seeds = (torch.Generator().manual_seed(seed) for seed in range(20))
+        texts = [symbol(model, inputs["prompt"].clone(), 3, *settings, seed).tolist()[length:] for seed in seeds]
+    except Exception:  # the other cases show what it stops with
+        return False
+    return len({tuple(text[:1]) for text in texts}) == 1 < len(set(map(tuple, texts)))
 
 
 PROBES: dict[str, Probe] = {"targets_are_next": _targets_are_next, "continue_text": _continue}

@@ -1,7 +1,6 @@
 """`GroupedQueryAttention`: how it is tried. The probe hands the weights in by name."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -173,11 +172,28 @@ def canonical(observation: Observation, case: Case) -> Observation:
     return where_answered(seen, case)
 
 
-IN_WORDS: Mapping[str, tuple[str, ...]] = {"values": ("turned",), "gradients flow": ("kept",)}
-"""What is said in words under aspects of any module's. A layer that keeps something fails in its gradients, which a
-second call follows."""
+OF_MODULE = aspects.of_module(
+    MASKS,
+    SHARED,
+    OWN,
+    LONG,
+    ONE,
+    EMPTY,
+    AGAIN,
+    begins=[
+        aspects.also(
+            "fewer keys and values",
+            "biased",
+            "size",
+            meaning="Key and value learn d_model * num_kv_heads * d_head numbers each.",
+        )
+    ],
+    returned=[attention_weights()],
+    parts_weight=2.0,
+    values_weight=8.0,
+)
 
-
+# A layer that keeps something fails in its gradients, which a second call follows.
 TRIAL = Trial(
     module="transformer_course.language_model.modern",
     points=4,
@@ -191,27 +207,5 @@ TRIAL = Trial(
         "size": "how many numbers it learns",
         "weights": "the matrix of attention weights",
     },
-    aspects=tuple(
-        replace(aspect, keys=(*IN_WORDS.get(aspect.name, ()), *aspect.keys))
-        for aspect in aspects.of_module(
-            MASKS,
-            SHARED,
-            OWN,
-            LONG,
-            ONE,
-            EMPTY,
-            AGAIN,
-            begins=[
-                aspects.also(
-                    "fewer keys and values",
-                    "biased",
-                    "size",
-                    meaning="Key and value learn d_model * num_kv_heads * d_head numbers each.",
-                )
-            ],
-            returned=[attention_weights()],
-            parts_weight=2.0,
-            values_weight=8.0,
-        )
-    ),
+    aspects=aspects.with_words(aspects.with_words(OF_MODULE, "turned"), "kept", "gradients flow"),
 )

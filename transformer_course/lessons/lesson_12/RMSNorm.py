@@ -1,7 +1,6 @@
 """`RMSNorm`: how it is tried."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -108,9 +107,8 @@ TRIAL = Trial(
         "size": "how many numbers it learns",
         "mixed": "what a vector depends on",
     },
-    aspects=tuple(
-        replace(aspect, keys=("mixed", "output")) if aspect.core else aspect
-        for aspect in aspects.of_module(
+    aspects=aspects.with_words(
+        aspects.of_module(
             AXES,
             ONE,
             SMALL,
@@ -127,6 +125,7 @@ TRIAL = Trial(
                 aspects.also("begins with ones", "start", weight=3.0, meaning="A new norm has a weight of ones."),
             ],
             values_weight=6.0,
-        )
+        ),
+        "mixed",
     ),
 )

@@ -1,7 +1,6 @@
 """`SwiGLU`: how it is tried."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,9 +90,8 @@ TRIAL = Trial(
     probe=probe,
     canonical=canonical,
     called={"gated": "how the gate works", "size": "how many numbers it learns"},
-    aspects=tuple(
-        replace(aspect, keys=("gated", "output")) if aspect.core else aspect
-        for aspect in aspects.of_module(
+    aspects=aspects.with_words(
+        aspects.of_module(
             AXES,
             ONE,
             AGAIN,
@@ -102,6 +100,7 @@ TRIAL = Trial(
             ],
             parts_weight=2.0,
             values_weight=7.0,
-        )
+        ),
+        "gated",
     ),
 )

@@ -54,6 +54,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+ONCE = "A word counts once in a row, however often it comes. How much does each token add?"
 AS_ASKED = "each word, wherever it is"
 
 
@@ -93,6 +94,7 @@ def _counted(output: torch.Tensor, tokens: torch.Tensor, vocab_size: int, pad_id
         "You return logarithms of counts. Which numbers does the docstring ask for?": wanted.log1p(),
         "Each word is counted twice. How much does one token add?": 2 * wanted,
         "A word that comes several times in a row counts once. How much does each token add?": bag(tokens, begins),
+        ONCE: wanted > 0,
         "You count the rows in which a word occurs. Whose words belong to a row?": (wanted > 0)
         .sum(0)
         .expand_as(wanted),
@@ -100,9 +102,22 @@ def _counted(output: torch.Tensor, tokens: torch.Tensor, vocab_size: int, pad_id
     certain = (
         no_padding & no_padding.roll(1) & no_padding.roll(-1)
     )  # the column of padding may be empty before or after it is moved
-    fits = [
-        sentence for sentence, other in others.items() if torch.allclose(output[:, certain], other[:, certain].double())
-    ]
+
+    def fitting(counts: dict[str, torch.Tensor]) -> list[str]:
+        return [
+            words for words, other in counts.items() if torch.allclose(output[:, certain], other[:, certain].double())
+        ]
+
+    fits = fitting(others) or fitting(
+        {
+            f"{ONCE} And the first token of a row isn't counted at all: where does your loop begin?": (
+                bag(tokens[:, 1:]) > 0
+            ),
+            f"{ONCE} And the last token of a row isn't counted at all: where does your loop end?": (
+                bag(tokens[:, :-1]) > 0
+            ),
+        }
+    )
     return fits[0] if len(fits) == 1 else ""
 
 

@@ -47,6 +47,7 @@ TRIED = (
     ("above", ONE, "with a pipeline that uses by how much the value at the cut is above a level"),
     ("below", ONE, "with a pipeline that uses by how much the value at the cut is below a level"),
     ("hardly", ONE, "with a pipeline that mixes in a thousandth of the value at the cut"),
+    ("barely", ONE, "with a pipeline that leans towards the value at the cut, by a fiftieth at most"),
     ("last_value", ONE, "with a pipeline that looks at the very last value alone"),
     ("growth", ONE, "with a pipeline that uses the difference between two future values"),
 )
@@ -106,12 +107,13 @@ def _missed(kinds: Collection[str]) -> str:
         )
     if "changed" not in kinds:
         return "You never change the future alone, and ask again. What could you compare the forecast with?"
+    sentences = []
     if "cut" not in kinds:
-        return "In all that you try, the value at the cut stays. Is it part of the past, or of the future?"
+        sentences.append("In all that you try, the value at the cut stays. Is it part of the past, or of the future?")
     if "unknown" not in kinds and not {"up", "down"} <= set(kinds):
         which = "larger" if "up" not in kinds else "smaller"
-        return f"In all that you try, no future value becomes {which}. What if only that would show?"
-    return "Nothing that you try moves the forecast. Which change of the future would?"
+        sentences.append(f"In all that you try, no future value becomes {which}. What if only that would show?")
+    return " ".join(sentences) or "Nothing that you try moves the forecast. Which change of the future would?"
 
 
 def _suspected(kinds: Collection[str]) -> str:

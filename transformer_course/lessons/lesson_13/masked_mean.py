@@ -155,7 +155,7 @@ TRIAL = Trial(
     called={"averaged": "what is averaged"},
     aspects=(
         aspects.shape("shape (batch, d)", "The result has the shape (batch, d): one vector for each row."),
-        replace(aspects.values(8.0), keys=("averaged", "output")),
+        aspects.worded(aspects.values(8.0), "averaged"),
         ANYWHERE,
         EMPTY,
         ZEROS,

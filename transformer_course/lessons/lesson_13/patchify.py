@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -106,7 +105,24 @@ def _order(output: torch.Tensor, wanted: torch.Tensor) -> str:
         return (
             f"Each patch has the right numbers, but in another order: {of_numbers}. Which one does the docstring name?"
         )
-    return ""
+    return _both(output, wanted)
+
+
+def _both(output: torch.Tensor, wanted: torch.Tensor) -> str:
+    """What is to be said of patches in another order, each with its numbers in another order."""
+    alike = output.sort(dim=2).values.unsqueeze(2) == wanted.sort(dim=2).values.unsqueeze(1)
+    from_where = alike.all(dim=3).all(dim=0)  # (patches, patches)
+    of_patches = _places(from_where)
+    if not of_patches:
+        return ""
+    in_place = wanted[:, from_where.int().argmax(dim=1)]
+    of_numbers = _places((output.unsqueeze(3) == in_place.unsqueeze(2)).flatten(0, 1).all(dim=0))
+    if not of_numbers:
+        return ""
+    return (
+        f"Your patches come in another order: {of_patches}. And each has the right numbers, but those are in another "
+        f"order, too: {of_numbers}. Which order does the docstring name, for patches and within one?"
+    )
 
 
 def _places(same: torch.Tensor) -> str:
@@ -114,7 +130,8 @@ def _places(same: torch.Tensor) -> str:
     if not (same.sum(dim=0) == 1).all() or not (same.sum(dim=1) == 1).all() or same.diagonal().all():
         return ""
     places = same.int().argmax(dim=1).tolist()
-    return "counted from 0, " + ", ".join(map(str, places[:4])) + (" and so on" if len(places) > 4 else "")
+    listed = ", ".join(map(str, places[:4])) + (" and so on" if len(places) > 4 else "")
+    return f"{listed}, counted from 0"
 
 
 TRIAL = Trial(
@@ -130,7 +147,7 @@ TRIAL = Trial(
     },
     aspects=(
         aspects.shape("shape (batch, patches, numbers)", "The result is (batch, patches, channels * patch_size ** 2)."),
-        replace(aspects.values(9.0), keys=("order", "output")),
+        aspects.worded(aspects.values(9.0), "order"),
         GREY,
         SQUARE,
         WHOLE,

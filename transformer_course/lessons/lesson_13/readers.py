@@ -16,12 +16,16 @@ from cellcheck.authoring.modules import built
 from transformer_course.lessons.examining import MOVED, Calls, ExaminedModel, kept, near
 
 NOT_THE_COURSES = (
-    "Your blocks aren't the EncoderBlock of lesson 3, or their attention is never called, so nothing can be seen "
-    "inside. Use that EncoderBlock."
+    "With num_layers = {}, PyTorch finds no EncoderBlock of lesson 3 in your model, so nothing can be seen inside. How "
+    "many should there be?"
 )
 NEVER = "Your blocks are there, but their attention is never called. Where does forward call each block?"
 ALONE = "Your blocks are given each token as a row of its own. Which axes do they expect?"
 UNREAD = "Some numbers of the input reach no token. Where are they lost?"
+PARTLY = (
+    "Some changes of a number reach no token, though larger ones do. Is something rounded, or cut off, before the "
+    "first block?"
+)
 LOST = "Some numbers of the input change nothing in the result. Where are they lost?"
 MIXED = "A token changes with numbers that aren't its own. What is mixed before the first block?"
 ALIKE = (
@@ -29,6 +33,9 @@ ALIKE = (
 )
 SWAPPED = "Your blocks are given rows and tokens the other way round. Which axis do they expect first?"
 ACROSS = "Your blocks are given the tokens of several rows as if they were one row. Which axes do they expect?"
+ZEROS_HIDDEN = (
+    "A token whose numbers are all 0 isn't seen by every other, as if it were padding. Is there any padding here?"
+)
 FIXED = "Your positions are fixed: nothing can train them. What does the docstring say about them?"
 KEPT = "Something is kept from one input to the next. What should a result depend on?"
 MEANT = "their mean"
@@ -72,14 +79,20 @@ class ExaminedReader(ExaminedModel):
         """Does each input number count?"""
         results = self._when_nudged[1].reshape(len(self.groups), *self.output.shape)
         moved = (results - self.output).abs().flatten(2).amax(dim=-1) > MOVED
-        return "every number of the input" if moved.all() else LOST
+        if moved.all():
+            return "every number of the input"
+        token = self.what_a_token_is()
+        return token if token in (UNREAD, PARTLY) else LOST  # the same slip is told once
 
     @cached_property
     def _nudged(self) -> torch.Tensor:
         """(places, batch, ...): in each copy of the input another number is changed."""
+        return self._changed_by(1.5)
+
+    def _changed_by(self, amount: float) -> torch.Tensor:
         copies = self.x.flatten(1).repeat(len(self.groups), 1, 1)
         for place, copy in enumerate(copies):
-            copy[:, place] += 1.5
+            copy[:, place] += amount
         return copies.reshape(len(self.groups), *self.x.shape)
 
     @cached_property
@@ -102,15 +115,22 @@ class ExaminedReader(ExaminedModel):
         if any(len(moved) > 1 for moved in tokens):
             return "one part of the input" if self._relative() else MIXED
         if not all(tokens):
-            return UNREAD
+            return PARTLY if all(self._reach_a_token(50.0) | self._reach_a_token(-50.0)) else UNREAD
+        if not all(self._reach_a_token(0.1)):
+            return PARTLY
         together = len(set(zip(self.groups, tokens, strict=True)))
         if not together == len(set(self.groups)) == len(set(tokens)):
             return "Numbers that belong together go to different tokens."
         return ALIKE if self._count_alike() else "one part of the input"
 
+    def _reach_a_token(self, amount: float) -> torch.Tensor:
+        """Of each number, whether some token changes when it becomes so much larger."""
+        before, after = (self._tokens(x) for x in (self.x, self._changed_by(amount).flatten(0, 1)))
+        return (after.reshape(len(self.groups), *before.shape) - before)[:, 0].abs().flatten(1).amax(dim=1) > MOVED
+
     def _unseen(self) -> str:
         """Why no attention was seen at work."""
-        return NEVER if self.blocks else NOT_THE_COURSES
+        return NEVER if self.blocks else NOT_THE_COURSES.format(self.sizes["num_layers"])
 
     def _turned(self, tokens: int, rows: int) -> str:
         """What the blocks were given, if that isn't as many rows as came in."""
@@ -308,7 +328,16 @@ class ExaminedReader(ExaminedModel):
         if len(looks[0]) != len(self.x):
             return self._turned(looks[0].shape[-1], len(looks[0]))
         everywhere = all((weights > 0).all() for weights in looks)
-        return "every token" if everywhere else "Some tokens don't look at all others. Is there anything to hide?"
+        if not everywhere:
+            return "Some tokens don't look at all others. Is there anything to hide?"
+        return "every token" if self._zeros_are_seen() else ZEROS_HIDDEN
+
+    def _zeros_are_seen(self) -> bool:
+        """A series may lie at 0, and a patch may be black."""
+        with_zeros = self.x.flatten(1).clone()
+        with_zeros[:, torch.tensor(self.groups) == self.groups[-1]] = 0
+        seen = self.watched(with_zeros.reshape(self.x.shape))
+        return all((weights > 0).all() for of_a_block in seen.values() for _, weights in of_a_block)
 
     def how_attention_tells_places_apart(self) -> str:
         """With an input of equal numbers, only positions tell the tokens apart."""

@@ -61,6 +61,7 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 ALL_PLACES = "in order, at every place"
+BACKWARDS = "Within each example, your {} run backwards in time. Which of its values comes first?"
 
 
 def pair(observation: Observation, case: Case) -> Observation:
@@ -80,6 +81,8 @@ def pair(observation: Observation, case: Case) -> Observation:
     places = len(series) - i - h + 1
     forms = [_form("inputs", output[0], series, i, places), _form("targets", output[1], series, h, places)]
     where = [_where("inputs", output[0], series, i, 0, places), _where("targets", output[1], series, h, i, places)]
+    if where[0] and where[1] == BACKWARDS.format("targets") and where[0] != BACKWARDS.format("inputs"):
+        where[0] = f"{where[0]} {where[1]}"  # of all these, only what is said of the inputs is told
     for place, one in enumerate(output):
         if where[place] and len(one) != places:
             forms[place], where[place] = where[place], ""
@@ -133,7 +136,7 @@ def _where(which: str, windows: Any, series: torch.Tensor, length: int, first: i
     if series.dim() > 1:
         pieces = pieces.transpose(1, 2)
     if length > 1 and _all_there(windows.flip(1), pieces) and not _all_there(windows, pieces):
-        return f"Within each example, your {which} run backwards in time. Which of its values comes first?"
+        return BACKWARDS.format(which)
     begin = _begins(windows, series)
     if -1 in begin or begin == [*range(first, first + places)]:
         return ""
@@ -164,7 +167,7 @@ TRIAL = Trial(
     },
     aspects=(
         aspects.shape("a pair of the right shapes", "You return inputs and targets, one row of each for every window."),
-        replace(aspects.values(10.0), keys=("where", "output")),
+        aspects.worded(aspects.values(10.0), "where"),
         ONE,
         SINGLE,
         CHANNELS,

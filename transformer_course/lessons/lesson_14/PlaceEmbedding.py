@@ -1,7 +1,6 @@
 """`PlaceEmbedding`: how it is tried."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -87,13 +86,18 @@ def probe(symbol: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 VALUES = aspects.values(6.0)
 AS_ASKED = "as in the docstring"
+NOT_ZERO = "A token at place 0 gets numbers other than 0. What does the docstring give to it?"
 
 
 def rows_in_words(observation: Observation, case: Case) -> Observation:
     """Which row of the table a token gets, where that isn't the one asked for."""
     if "output" not in observation:
         return observation
-    return {"row": _row(observation["output"], **case.inputs) or AS_ASKED, **observation}
+    output, places = observation["output"], case.inputs["places"]
+    if isinstance(output, torch.Tensor) and output.dim() == 3 and output.shape[:2] == places.shape:
+        some = bool(output.detach()[places == 0].any())
+        observation = {"nowhere": NOT_ZERO if some else "zeros", **observation}
+    return {"row": _row(output, **case.inputs) or AS_ASKED, **observation}
 
 
 def _row(output: Any, places: torch.Tensor, start: torch.Tensor, weights: Mapping[str, torch.Tensor]) -> str:
@@ -141,10 +145,12 @@ TRIAL = Trial(
     canonical=rows_in_words,
     called={"row": "which row a token gets", "later": "what it returns later on, in eval mode and with another start"},
     aspects=(
-        *(
-            replace(aspect, keys=("row", *aspect.keys)) if aspect in (STARTS, NOWHERE, ENDS, VALUES) else aspect
-            for aspect in aspects.of_module(STARTS, NOWHERE, ENDS, SMALLEST, values_weight=VALUES.weight)
+        *aspects.with_words(
+            aspects.of_module(STARTS, NOWHERE, ENDS, SMALLEST, values_weight=VALUES.weight),
+            "row",
+            *(aspect.name for aspect in (STARTS, NOWHERE, ENDS, VALUES)),
         ),
+        aspects.spoken("zeros without a place", "nowhere", tag=NOWHERE.name, meaning="A token at place 0 gets zeros."),
         aspects.also("call after call", "later", meaning="In eval mode, and when it is called again, it is right too."),
     ),
 )

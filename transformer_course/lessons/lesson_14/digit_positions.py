@@ -1,6 +1,7 @@
 """`digit_positions`: how it is tried."""
 
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import torch
@@ -8,6 +9,7 @@ import torch
 from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims, strided
 from transformer_course.lessons.aspects import special
+from transformer_course.lessons.lesson_14.counting import counted
 from transformer_course.lessons.lesson_14.drawing import draw_sum
 from transformer_course.tasks.addition import ALPHABET, END_ID, PLUS_ID, START_ID
 
@@ -59,12 +61,57 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
+AS_ASKED = "each digit's place in its number"
+
+
 def whole(observation: Observation, case: Case) -> Observation:
-    """Any kind of whole number will do."""
-    output = observation.get("output")
+    """Any kind of whole number will do. In words what is told of them, where they aren't those asked for."""
+    if "output" not in observation:
+        return observation
+    output = observation["output"]
+    observation = {"told": AS_ASKED, **observation}
     if isinstance(output, torch.Tensor) and not output.is_floating_point() and output.dtype != torch.bool:
-        return {**observation, "output": output.long()}
+        return {**observation, "told": _told(output.long(), case.inputs["tokens"]) or AS_ASKED, "output": output.long()}
     return observation
+
+
+def _told(output: torch.Tensor, tokens: torch.Tensor) -> str:
+    """What can be said of all numbers, or of all other tokens; nothing where nothing can be."""
+    if output.shape != tokens.shape:
+        return ""
+    numbers = _numbers(tokens)
+    wanted = torch.zeros_like(tokens)
+    for row, columns in numbers:
+        wanted[row, columns.start : columns.stop] = torch.arange(len(columns), 0, -1)
+    if torch.equal(output, wanted):
+        return ""
+    first = output[:1] * (wanted > 0)
+    if torch.equal(first[0], wanted[0]) and torch.equal(output, first):
+        return "Each row gets the places of the first one. Does every row have numbers of the same lengths?"
+    others = ((wanted == 0) & (output != 0)).nonzero().tolist()
+    if others:
+        row, column = others[0]
+        what = {0: "Padding", PLUS_ID: "A plus", START_ID: "A start token", END_ID: "An end token"}
+        return f"{what[int(tokens[row, column])]} gets {int(output[row, column])}. Which tokens should get 0?"
+    lost = {int(token) - 1 for token in tokens[(wanted > 0) & (output == 0)]}
+    if len(lost) == 1:
+        (digit,) = lost
+        alike = tokens == digit + 1
+        if not output[alike].any() and alike.any(dim=0).sum() > 1:
+            return f"Each {digit} gets 0, and no other digit does. Which ids are digits?"
+    places = [(row, output[row, columns.start : columns.stop].tolist()) for row, columns in numbers]
+    return counted(places, "gets {}".format, "places", " of a row")
+
+
+def _numbers(tokens: torch.Tensor) -> list[tuple[int, range]]:
+    """Of each number its row and its columns, in the order of reading."""
+    numbers = []
+    for row, digits in enumerate(((tokens >= 1) & (tokens <= 10)).tolist()):
+        for is_digit, run in groupby(range(len(digits)), key=digits.__getitem__):
+            columns = list(run)
+            if is_digit:
+                numbers.append((row, range(columns[0], columns[-1] + 1)))
+    return numbers
 
 
 TRIAL = Trial(
@@ -72,13 +119,10 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     canonical=whole,
+    called={"told": "what your places say"},
     aspects=(
         aspects.right_kind("whole numbers, shape kept", "The result holds whole numbers, one for each token."),
-        aspects.values(8.0),
-        LONG,
-        DIGITS,
-        MARKS,
-        ANYWHERE,
+        *(aspects.worded(aspect, "told") for aspect in (aspects.values(8.0), LONG, DIGITS, MARKS, ANYWHERE)),
         SMALLEST,
         replace(aspects.LAYOUT, weight=0.5),
         aspects.untouched(weight=0.5),

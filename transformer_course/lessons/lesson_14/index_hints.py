@@ -9,6 +9,7 @@ import numpy as np
 from cellcheck.authoring import Case, Observation, Trial, aspects
 from cellcheck.authoring.draw import dims
 from transformer_course.length_generalization.letters import HINTS
+from transformer_course.lessons.lesson_14.counting import counted
 from transformer_course.lessons.lesson_14.drawing import draw_number, draw_sum
 
 ENDS = aspects.special("a number at the end", "", 1.5, "The last number has its letters too, where nothing follows it.")
@@ -83,6 +84,11 @@ def _told(output: str, problem: str) -> str:
     if others := _strays(pieces):
         return " ".join([*sentences, f"Your text has a letter for {others!r}. Which characters have a place?"])
     begins = [run.span() for run in re.finditer("[0-9]+", problem)]
+    hints = [["".join(letters) for letters, _ in pieces[begin:end]] for begin, end in begins]
+    if all(one and len(one) == 1 for number in hints for one in number):
+        places = [(0, [HINTS.index(one) + 1 for one in number]) for number in hints]
+        if words := counted(places, lambda place: f"has the letter {HINTS[place - 1]}", "letters", ""):
+            return " ".join([*sentences, words])
     for begin, end in begins:
         letters = ["".join(letters) for letters, _ in pieces[begin:end]]
         number = problem[begin:end]

@@ -30,9 +30,18 @@ SMALLEST = aspects.special("one digit, one answer", meaning="The smallest sums g
 
 BOTH = Moves(up=range(9), down=range(9, VOCAB))
 SMALL = Moves(size=3e-5, falls=True)
-EITHER = (SMALL, Moves(up=[6]), Moves(up=[0], size=0.1), Moves(up=[0, 3], down=[5, 8]), Moves(falls=True), SMALL)
-"""One for each answer: a logit in the middle, the first one, as much up as down, down only; and a little, where the
-logits themselves are large, and where they are small."""
+ONE_SMALL = Moves(up=[11], size=8e-5, falls=True)
+EITHER = (
+    SMALL,
+    Moves(up=[6]),
+    Moves(up=[0], size=0.1),
+    Moves(up=[0, 3], down=[5, 8]),
+    Moves(falls=True),
+    ONE_SMALL,
+    SMALL,
+)
+"""One for each answer: a logit in the middle, the first one, as much up as down, down only, one so little that the mean
+over all of them doesn't show it; and a little, where the logits themselves are large, and where they are small."""
 
 
 def cases(generator: np.random.Generator) -> list[Case]:
@@ -99,7 +108,11 @@ def plain(observation: Observation, case: Case) -> Observation:
         return seen
     output = seen["output"] = output.detach()
     if asked is not None and output.shape == asked[-1].shape and not torch.equal(output.bool(), asked[-1]):
-        seen[ASKED] = _changed(case.inputs["source"][0].tolist(), *asked[:-1]) or AS_ASKED
+        *changed, shown, _ = asked
+        sentences = [_changed(case.inputs["source"][0].tolist(), *changed)]
+        if not changed[0] and not changed[1]:  # so it is known what was compared
+            sentences.insert(0, _kept(case.inputs["source"][0], output.bool(), shown))
+        seen[ASKED] = " ".join(filter(None, sentences)) or AS_ASKED
     return seen
 
 
@@ -119,6 +132,24 @@ def _changed(source: list[int], other_target: bool, several: bool, tried: list[l
         if set(others) | {digit} != set(range(10)):
             listed = ", ".join(map(str, others)) or "no digit"
             return f"In place of a {digit}, you try {listed}. Which other digits could move an answer?"
+    return ""
+
+
+def _kept(source: torch.Tensor, output: torch.Tensor, shown: torch.Tensor) -> str:
+    """What is to be said of a result that doesn't say what the sources that were tried have moved."""
+    digits = (source >= 1) & (source <= 10)
+    if (shown & ~output).any():
+        return (
+            "Some source that you try moves a logit by more than 0.00001, and your result is False there. What do you "
+            "compare, and how do you keep it?"
+        )
+    if output[~digits].any():
+        return "Your result is True in the row of a token that isn't a digit. What does the docstring say about these?"
+    if (output & ~shown).any():
+        return (
+            "Your result is True where no other digit that you try moves a logit by more than 0.00001. What do you "
+            "compare, and for which entry?"
+        )
     return ""
 
 

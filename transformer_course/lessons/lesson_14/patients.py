@@ -69,21 +69,29 @@ class Asked:
     several: bool = False
     tried: dict[int, set[int]] = field(default_factory=dict)
     """For each place of the source, the ids that were put there, while all other tokens stayed."""
+    shown: dict[int, torch.Tensor] = field(default_factory=dict)
+    """For each digit that was replaced so by another one, which answers that has moved."""
 
-    def note(self, source: torch.Tensor, target_input: torch.Tensor) -> None:
+    def note(self, source: torch.Tensor, target_input: torch.Tensor, moved: torch.Tensor) -> None:
         if source.shape[1:] != self.source.shape[1:] or target_input.shape[1:] != self.target_input.shape[1:]:
             return
         self.other_target |= bool((target_input != self.target_input).any())
-        for row, changed in zip(source.tolist(), (source != self.source).tolist(), strict=True):
+        digits = ((self.source >= 1) & (self.source <= 10))[0].tolist()
+        for row, changed, answers in zip(source.tolist(), (source != self.source).tolist(), moved, strict=True):
             places = [place for place, other in enumerate(changed) if other]
             self.several |= len(places) > 1
             if len(places) == 1:
-                self.tried.setdefault(places[0], set()).add(row[places[0]])
+                (place,) = places
+                self.tried.setdefault(place, set()).add(row[place])
+                if digits[place] and 1 <= row[place] <= 10:
+                    self.shown[place] = self.shown.get(place, torch.zeros_like(answers)) | answers
 
     def noted(self, wanted: torch.Tensor) -> dict[str, Any]:
         """As plain data, along with the right answer."""
         tried = [sorted(self.tried.get(place, set())) for place in range(self.source.shape[1])]
-        return {ASKED: [self.other_target, self.several, tried, wanted]}
+        nothing = torch.zeros(self.target_input.shape[1], dtype=torch.bool)
+        shown = torch.stack([self.shown.get(place, nothing) for place in range(self.source.shape[1])])
+        return {ASKED: [self.other_target, self.several, tried, shown, wanted]}
 
 
 def model_of(
@@ -112,7 +120,12 @@ def model_of(
     trembling = 4e-6 * (1 - 2 * (torch.arange(VOCAB) % 2)).double()
 
     def logits(source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
-        asked.note(source, target_input)
+        result = computed(source, target_input)
+        if result.shape[1] == target.shape[1]:
+            asked.note(source, target_input, ((result - computed(here, target)).abs() > 1e-5).any(dim=2))
+        return result
+
+    def computed(source: torch.Tensor, target_input: torch.Tensor) -> torch.Tensor:
         seen = _seen(looks, source, sight.shape[1])
         if falls.any():
             seen = torch.where(falls, -(source != here).double().unsqueeze(-1), seen)

@@ -88,8 +88,30 @@ def _compared(output: Any, positions: torch.Tensor, window: int) -> str:
             len(positions)
         ),
     }
-    others = (words for words, ranks in sentences.items() if (output == masks(ranks)).flatten(1).all(dim=1).any())
-    return next(others, "") or _unlike(output, positions)
+    for words, ranks in sentences.items():
+        others = (output == masks(ranks)).flatten(1).all(dim=1).nonzero().flatten().tolist()
+        if others:
+            if others[0] > window:
+                return f"{words} And differences of {others[0] - 1} are seen, though the window is {window}."
+            if others[-1] < window:
+                return f"{words} And differences of {others[-1]} aren't seen, though the window is {window}."
+            return words
+    turned = "" if wanted.all() else _turned(output, masks(positions), window)
+    return turned or _unlike(output, positions)
+
+
+def _turned(output: torch.Tensor, masks: torch.Tensor, window: int) -> str:
+    """What is to be said of a mask that is True where tokens are far apart."""
+    fits = (~output == masks).flatten(1).all(dim=1).nonzero().flatten().tolist()
+    if not fits:
+        return ""
+    words = "Your mask is True for tokens that are far apart. What does True mean in a mask of this course?"
+    if fits[0] <= window <= fits[-1]:
+        return words
+    return (
+        f"{words} And it turns from one to the other between differences of {fits[0] - 1} and {fits[-1]}. Where should "
+        "it, with this window?"
+    )
 
 
 def _unlike(output: torch.Tensor, positions: torch.Tensor) -> str:
@@ -126,7 +148,7 @@ TRIAL = Trial(
         aspects.right_kind(
             "shape (n, n), boolean", "The result is a boolean tensor with a row and a column for each token."
         ),
-        replace(aspects.values(8.0), keys=("compared", "output")),
+        aspects.worded(aspects.values(8.0), "compared"),
         TWICE,
         NARROW,
         WIDE,

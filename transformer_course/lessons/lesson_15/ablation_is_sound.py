@@ -112,10 +112,9 @@ TRIAL = Trial(
             weight=0.5,
             meaning="Your test is right about all code, and leaves the tokens as they were.",
         ),
-        aspects.also(
+        aspects.spoken(  # code that stays changed costs the points
             "the model is run once more",
             "again",
-            weight=0.001,  # code that stays changed costs the points
             meaning="Whether the model is what it was shows when it is run again.",
         ),
     ),

@@ -1,7 +1,6 @@
 """`attention_on`: how it is tried."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,7 +131,7 @@ TRIAL = Trial(
     called={"all_of_it": "the score of heads that give all to the targets"},
     aspects=(
         aspects.shape("shape (heads,)", "The result has the shape (heads,): one number for each head."),
-        replace(aspects.values(8.0), keys=("all_of_it", "output")),
+        aspects.worded(aspects.values(8.0), "all_of_it"),
         UNEVEN,
         NOTHING,
         aspects.BATCH_OF_ONE,

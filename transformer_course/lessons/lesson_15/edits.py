@@ -4,13 +4,12 @@ And what is asked of every edit, whatever it does to the heads; what it did is t
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from cellcheck.authoring import Aspect, Case, Observation, aspects
+from cellcheck.authoring import Case, Observation, aspects
 from cellcheck.authoring.draw import normal
 
 Pairs = list[tuple[int, int]]
@@ -37,13 +36,8 @@ OF_EVERY_EDIT = (
     aspects.also(
         "call after call", "later changes", "later", meaning="The edit keeps nothing from one call to the next."
     ),
-    replace(aspects.untouched(weight=2.5), keys=("left", "arguments")),
+    aspects.worded(aspects.untouched(weight=2.5), "left"),
 )
-
-
-def told(aspect: Aspect) -> Aspect:
-    """The same, which looks first at what the edit changes, in words."""
-    return replace(aspect, keys=("changes", *aspect.keys))
 
 
 def results(

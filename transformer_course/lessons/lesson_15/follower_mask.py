@@ -1,6 +1,5 @@
 """`follower_mask`: how it is tried."""
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -96,7 +95,23 @@ def _place(mask: Any, tokens: torch.Tensor) -> str:
             return f"Where your entry [q, k] is True, the token of q is at {where}. Where does the docstring want it?"
     if always(0, 1):
         return "Where your entry [q, k] is True, k holds the token at q + 1. Which token is read at q?"
-    return AS_ASKED
+    return _whose(mask.bool(), tokens)
+
+
+def _whose(mask: torch.Tensor, tokens: torch.Tensor) -> str:
+    """Whether all rows have the same mask, where no two of them hold the same tokens."""
+    right = [_followers(one) for one in tokens]
+    if len(tokens) < 2 or not bool((mask == mask[0]).all()) or all(torch.equal(one, right[0]) for one in right):
+        return AS_ASKED
+    owner = next((f", the one that is right for row {at}" for at, one in enumerate(right) if mask[0].equal(one)), "")
+    return f"All rows of the batch have the same mask{owner}. Do they all hold the same tokens?"
+
+
+def _followers(row: torch.Tensor) -> torch.Tensor:
+    """The right mask of a single row."""
+    followers = torch.zeros(len(row), len(row), dtype=torch.bool)
+    followers[:, 1:] = (row.unsqueeze(1) == row).tril(-1)[:, :-1]
+    return followers
 
 
 TRIAL = Trial(
@@ -109,7 +124,7 @@ TRIAL = Trial(
         aspects.right_kind(
             "shape (batch, length, length), boolean", "The result is boolean: a square of all positions for each row."
         ),
-        replace(aspects.values(8.0), keys=("place", "output")),
+        aspects.worded(aspects.values(8.0), "place"),
         SEVERAL,
         TWINS,
         NONE,

@@ -1,6 +1,5 @@
 """`head_writes`: how it is tried."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,7 @@ def _columns(written: torch.Tensor, heads: torch.Tensor, weight: torch.Tensor) -
     vectors = blocks.diagonal().movedim(-1, 0)  # (heads, d_head, d_model)
     known = (times.unsqueeze(-1) - weight.flatten()).abs().amin(dim=-1) < NEAR  # which numbers are some of the weight
     if not _near(joined @ times, of_tokens) or not (known | (times.abs() < NEAR)).all():
-        return ""
+        return _mixed_up(written, heads, own)
     for head, of_heads in enumerate(blocks):
         needed = (of_heads.abs().amax(dim=(1, 2)) > NEAR).nonzero().flatten().tolist()
         if needed != [head]:
@@ -96,6 +95,25 @@ def _columns(written: torch.Tensor, heads: torch.Tensor, weight: torch.Tensor) -
                 "all that the layer gets. Which numbers of the weight does a Linear layer multiply that by?"
             )
     return ""
+
+
+def _mixed_up(written: torch.Tensor, heads: torch.Tensor, own: torch.Tensor) -> str:
+    """Whether each head writes with its own columns, but the result of another head, token or row."""
+    batch, number, length, width = heads.shape
+    results = heads.reshape(-1, width)  # (rows * heads * tokens, d_head)
+    could_be = torch.einsum("rd,hdm->hrm", results, own)  # what each head would write with each result
+    far = (written.transpose(0, 1).unsqueeze(3) - could_be[:, None, None]).abs().amax(dim=-1)
+    taken, from_where = far.min(dim=-1).values, far.argmin(dim=-1)  # (heads, rows, tokens)
+    at = torch.arange(batch * number * length).reshape(batch, number, length).transpose(0, 1)
+    if not bool((taken < NEAR).all()) or torch.equal(from_where, at):
+        return ""
+    head, row, token = (int(index) for index in (from_where != at).nonzero()[0])
+    other_row, other_head, other_token = np.unravel_index(int(from_where[head, row, token]), (batch, number, length))
+    where = f"token {other_token}" + f" of row {other_row}" * int(other_row != row)
+    return (
+        f"In row {row}, what you let head {head} write at token {token} is made of the result of head {other_head} at "
+        f"{where}. Do your steps swap axes, or only cut the numbers up in another way?"
+    )
 
 
 NEAR = 1e-3
@@ -117,7 +135,7 @@ TRIAL = Trial(
             "shape (batch, heads, length, d_model)",
             "For each head the result has a vector of the stream's width for each token.",
         ),
-        replace(aspects.values(8.0), keys=("columns", "output")),
+        aspects.worded(aspects.values(8.0), "columns"),
         aspects.gradients(weight=1.0),
         aspects.BATCH_OF_ONE,
         aspects.LENGTH_ONE,

@@ -155,7 +155,7 @@ TRIAL = Trial(
         aspects.shape(
             "shape (d + 1, classes)", "The result has a row for each number of a state and one for the ones."
         ),
-        replace(aspects.values(8.0), keys=("ridge", "output")),
+        aspects.worded(aspects.values(8.0), "ridge"),
         replace(RIDGE, keys=("ridge", "output")),
         replace(USUAL_RIDGE, keys=("ridge", "output")),
         ABSENT,

@@ -1,6 +1,5 @@
 """`ov_circuit`: how it is tried."""
 
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -94,6 +93,9 @@ def _way(result: torch.Tensor, tensors: list[torch.Tensor], heads: int) -> str:
         "Your heads read the embeddings as they are, without `value`.": blocks(embedded),
         "Your heads read the read-out, not the embeddings.": blocks(readout @ value.T),
         "You read with `output`, not with `value`.": blocks(embedded @ output.T),
+        "You cut into blocks both what `value` returns and what it takes in.": torch.einsum(
+            "shm,hdhm->shd", blocks(embedded), value.reshape(heads, width, heads, width)
+        ),
     }
     votes = {
         "": blocks(voted),
@@ -103,6 +105,7 @@ def _way(result: torch.Tensor, tensors: list[torch.Tensor], heads: int) -> str:
         "You take the blocks of `output` in reverse.": blocks(voted).flip(1),
         "You cut the read-out and `output` into heads across the symbols.": cut(voted),
         "Your heads vote without `output`.": blocks(readout),
+        "Your heads vote without `output`, and with the embeddings, not with the read-out.": blocks(embedded),
         "Your heads vote with the embeddings, not with the read-out.": blocks(embedded @ output),
         "You vote with `value`, not with `output`.": blocks(readout @ value),
     }
@@ -149,7 +152,7 @@ TRIAL = Trial(
     called={"way": "which way a symbol goes"},
     aspects=(
         aspects.shape("shape (heads, vocab_size, vocab_size)", "The result has a square of all symbols for each head."),
-        replace(aspects.values(8.0), keys=("way", "output")),
+        aspects.worded(aspects.values(8.0), "way"),
         aspects.gradients(weight=1.0),
         SINGLE,
         NARROW,

@@ -16,7 +16,6 @@ from transformer_course.lessons.lesson_15.edits import (
     in_words,
     observed,
     results,
-    told,
 )
 
 SEVERAL = aspects.special(
@@ -87,10 +86,10 @@ TRIAL = Trial(
     called=CALLED,
     aspects=(
         KIND,
-        told(aspects.values(10.0)),
-        told(SEVERAL),
-        told(ALL),
-        told(NONE),
+        aspects.worded(aspects.values(10.0), "changes"),
+        aspects.worded(SEVERAL, "changes"),
+        aspects.worded(ALL, "changes"),
+        aspects.worded(NONE, "changes"),
         *OF_EVERY_EDIT,
     ),
 )

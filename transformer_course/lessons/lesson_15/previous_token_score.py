@@ -1,7 +1,6 @@
 """`previous_token_score`: how it is tried."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,8 @@ def _counted(symbol: Any) -> str:
             (words for words, among in WAYS.items() if [each for each in entries if among(*each)] == counts), ""
         )
         return (
-            f"What counts in your score is {what or 'something else'}. Which entries [q, k] does the docstring ask for?"
+            f"What counts in your score is {what or 'something else'}. {_divided(counts, first + second)}"
+            "Which entries [q, k] does the docstring ask for?"
         )
     if not torch.allclose(first, second, rtol=1e-4):
         return "In your score, one row counts more than the other. What is a mean over all rows?"
@@ -87,6 +87,23 @@ def _counted(symbol: Any) -> str:
         f"For two rows of {LENGTH} positions, your score is a sum divided by {by:.4g}. {one_row}How many positions "
         "of both rows have one before them?"
     )
+
+
+def _divided(counts: Sequence[tuple[int, int]], shares: torch.Tensor) -> str:
+    """Where entries other than the right ones count, all alike: whether the score is a mean over their positions.
+
+    `shares` are those in the first row and in the second, added up.
+    """
+    counted = shares[shares.abs() > 1e-4]
+    positions = len({q for q, _ in counts})
+    if not counts or not torch.allclose(counted, counted[:1].expand_as(counted), rtol=1e-3):
+        return ""
+    by = 2 / float(counted[0])  # what a sum over two rows is divided by
+    if positions < LENGTH and abs(by - 2 * LENGTH) < 1e-3:
+        return f"And you divide by the number of all {LENGTH} positions of each row, not of those {positions}. "
+    if abs(by - positions) < 1e-3:
+        return "And your score is as large again for each row that is added: what turns a sum into a mean? "
+    return ""
 
 
 def _scores(symbol: Any, weights: torch.Tensor) -> torch.Tensor:
@@ -128,7 +145,7 @@ TRIAL = Trial(
     called={"counted": "what counts in the score"},
     aspects=(
         aspects.shape("shape (heads,)", "The result has the shape (heads,): one number for each head."),
-        replace(aspects.values(8.0), keys=("counted", "output")),
+        aspects.worded(aspects.values(8.0), "counted"),
         aspects.BATCH_OF_ONE,
         SHORTEST,
         *aspects.any_numbers(0.5),

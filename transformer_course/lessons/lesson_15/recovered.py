@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -176,6 +175,9 @@ SHARES: dict[str, Callable[[float, float, float], float]] = {
     "In the corrupted run, you subtract the wrong way round.": lambda patched, corrupted, clean: (
         (patched + corrupted) / (clean + corrupted)
     ),
+    "In the patched run, you subtract the wrong way round.": lambda patched, corrupted, clean: (
+        (-patched - corrupted) / (clean - corrupted)
+    ),
     "In the clean run, you subtract the wrong way round.": lambda patched, corrupted, clean: (
         (patched - corrupted) / (-clean - corrupted)
     ),
@@ -217,7 +219,7 @@ TRIAL = Trial(
     called={"ends": "the result without a patch, or with all of one", "kind": "the type of the result"},
     aspects=(
         aspects.also("a float", "kind", meaning="The result is a float, not a tensor."),
-        replace(aspects.values(8.0), keys=("ends", "output")),
+        aspects.worded(aspects.values(8.0), "ends"),
         BEYOND,
         LARGE,
         SMALLEST,

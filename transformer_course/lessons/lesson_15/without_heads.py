@@ -16,7 +16,6 @@ from transformer_course.lessons.lesson_15.edits import (
     in_words,
     observed,
     results,
-    told,
 )
 
 SEVERAL = aspects.special(
@@ -66,9 +65,9 @@ TRIAL = Trial(
     called=CALLED,
     aspects=(
         KIND,
-        told(aspects.values(8.0)),
-        told(SEVERAL),
-        told(NONE),
+        aspects.worded(aspects.values(8.0), "changes"),
+        aspects.worded(SEVERAL, "changes"),
+        aspects.worded(NONE, "changes"),
         *OF_EVERY_EDIT,
     ),
 )

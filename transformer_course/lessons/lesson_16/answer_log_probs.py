@@ -41,12 +41,15 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 def without_what_says_nothing(observation: Observation, case: Case) -> Observation:
     """Of a single number, or of one for every token of the row, the shape says it all. Where logits are large, it
-    doesn't matter at which number somebody cuts off. Nor does it how much is added to all probabilities."""
+    doesn't matter at which number somebody cuts off, nor, where a log is minus infinity, which gradients are none
+    then. Nor does it how much is added to all probabilities."""
     output, (rows, n) = observation.get("output"), case.inputs["tokens"].shape
     if not isinstance(output, torch.Tensor):
         return observation
     if output.dim() == 0 or (output.shape == (rows, n - 1) and n - 1 > case.inputs["length"]):
         return {**observation, "output": torch.zeros_like(output), "gradients": "of another shape"}
+    if case.tags & LARGE.tags and bool(output.isneginf().any()):
+        return {**observation, "output": "minus infinity", "gradients": "minus infinity"}
     if case.tags & LARGE.tags and output.numel() and -100 < output.min() < -15:
         return {**observation, "output": "cut off", "gradients": "cut off"}
     if output.shape == (rows, case.inputs["length"]):

@@ -1,6 +1,7 @@
 """`group_advantages`: how it is tried."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -58,11 +59,86 @@ def cases(generator: np.random.Generator) -> list[Case]:
 def canonical(observation: Observation, case: Case) -> Observation:
     """Where the caller's rewards are others afterwards, it doesn't matter which."""
     if "output" in observation:
-        words = _compared(observation["output"], case.inputs["rewards"], case.inputs.get("eps", 1e-4))
-        observation = {"compared with": words or None, **observation}
+        asked = case.inputs["rewards"], case.inputs.get("eps", 1e-4)
+        # Rewards of 0 and 1 are small enough for eps to show.
+        words = _with_another_eps(observation["output"], *asked) if case.tags & RIGHT_OR_WRONG.tags else ""
+        words = words or _made_of(observation["output"], *asked) or _compared(observation["output"], *asked)
+        observation = {"compared with": words or AS_ASKED, **observation}
     after, before = observation["arguments"][0], case.inputs["rewards"]
     changed = isinstance(after, torch.Tensor) and not torch.equal(after, before)
     return {**observation, "arguments": ["changed"]} if changed else observation
+
+
+AS_ASKED = "with the row's own mean and standard deviation"
+MEANS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "": lambda rewards: rewards.mean(dim=1, keepdim=True),
+    "You subtract the mean of each column, that is, over the questions.": lambda rewards: rewards.mean(dim=0),
+    "You subtract the mean of all rewards.": lambda rewards: rewards.mean(),
+    "You subtract the smallest reward of each row.": lambda rewards: rewards.amin(dim=1, keepdim=True),
+    "You subtract the largest reward of each row.": lambda rewards: rewards.amax(dim=1, keepdim=True),
+    "You subtract nothing.": lambda rewards: rewards.new_zeros(()),
+}
+SPREADS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "": lambda rewards: rewards.std(dim=1, keepdim=True),
+    "You divide by the variance of each row.": lambda rewards: rewards.var(dim=1, keepdim=True),
+    "In your standard deviation, the squares are divided by the number of samples.": lambda rewards: rewards.std(
+        dim=1, keepdim=True, correction=0
+    ),
+    "You divide by the variance of each row, with squares that are divided by the number of samples.": (
+        lambda rewards: rewards.var(dim=1, keepdim=True, correction=0)
+    ),
+    "You divide by the standard deviation of each column.": lambda rewards: rewards.std(dim=0),
+    "You divide by the variance of each column.": lambda rewards: rewards.var(dim=0),
+    "You divide by the standard deviation of each column, with squares that are divided by the number of rows.": (
+        lambda rewards: rewards.std(dim=0, correction=0)
+    ),
+    "You divide by the standard deviation of all rewards.": lambda rewards: rewards.std(),
+    "You divide by the variance of all rewards.": lambda rewards: rewards.var(),
+    "You divide by the mean distance from the mean.": lambda rewards: (
+        (rewards - rewards.mean(dim=1, keepdim=True)).abs().mean(dim=1, keepdim=True)
+    ),
+    "You divide by the largest reward of each row less the smallest.": lambda rewards: (
+        rewards.amax(dim=1, keepdim=True) - rewards.amin(dim=1, keepdim=True)
+    ),
+    "You don't divide.": lambda rewards: rewards.new_ones(()),
+}
+
+
+def _made_of(output: Any, rewards: torch.Tensor, eps: float) -> str:
+    """Which means are subtracted and what is divided by, where these aren't those of the row."""
+    if not isinstance(output, torch.Tensor) or output.shape != rewards.shape or min(rewards.shape, default=0) < 3:
+        return ""
+    came, rewards = output.detach().double(), rewards.double()
+    for (mean, subtracted), (spread, divided) in sorted(product(MEANS.items(), SPREADS.items()), key=_slips):
+        wanted = (rewards - subtracted(rewards)) / (divided(rewards) + eps)
+        if torch.allclose(came, wanted, rtol=2e-3, atol=1e-6):
+            words = f"{mean} {spread}".strip()
+            return words and f"{words} Which rewards are compared with which, and what does the docstring divide by?"
+    return ""
+
+
+def _slips(pair: tuple[tuple[str, Any], tuple[str, Any]]) -> int:
+    (mean, _), (spread, _) = pair
+    return bool(mean) + bool(spread)
+
+
+def _with_another_eps(output: Any, rewards: torch.Tensor, eps: float) -> str:
+    """Which eps gives this result, if it is another one, and the rows that tell it differ in their spread."""
+    if not isinstance(output, torch.Tensor) or output.shape != rewards.shape or not bool(output.isfinite().all()):
+        return ""
+    came, rewards = output.detach().double(), rewards.double()
+    centred, spreads = rewards - rewards.mean(dim=1, keepdim=True), rewards.std(dim=1, keepdim=True)
+    if not bool((came != 0).all()) or float(spreads.amax() - spreads.amin()) < 0.01:
+        return ""
+    added = centred / came - spreads  # (questions, samples)
+    mean = float(added.mean())
+    if float((added - mean).abs().max()) > 0.02 * max(eps, abs(mean)) or abs(mean - eps) < 0.5 * eps:
+        return ""
+    size = "next to nothing" if abs(mean) < 0.05 * eps else f"{mean:.1g}"
+    return (
+        f"Where no eps is passed in, your result is what an eps of {size} gives. Which default does the exercise ask "
+        "for?"
+    )
 
 
 def _compared(output: Any, rewards: torch.Tensor, eps: float) -> str:
@@ -93,8 +169,8 @@ TRIAL = Trial(
     canonical=canonical,
     aspects=(
         aspects.shape(),
-        replace(aspects.values(8.0), keys=("compared with", "output")),
-        RIGHT_OR_WRONG,
+        aspects.worded(aspects.values(8.0), "compared with"),
+        aspects.worded(RIGHT_OR_WRONG, "compared with"),
         ALL_THE_SAME,
         SMALL,
         EPS,

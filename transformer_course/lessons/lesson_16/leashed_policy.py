@@ -1,5 +1,7 @@
 """`leashed_policy`: how it is tried."""
 
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -63,6 +65,8 @@ def _large(b: int, n: int) -> torch.Tensor:
 def canonical(observation: Observation, case: Case) -> Observation:
     """However little somebody gives to the impossible, it is one slip. So is a beta with a floor, wherever it is."""
     output, impossible = observation.get("output"), case.inputs["reference"] == 0
+    if "error" not in observation:
+        observation = {"made": _made_of(output, **case.inputs), **observation}
     if isinstance(output, torch.Tensor) and output.shape == impossible.shape and bool((output[impossible] > 0).any()):
         return {**observation, "output": "the impossible has become possible"}
     if case.tags & SHORT.tags and isinstance(output, torch.Tensor) and output.shape == impossible.shape:
@@ -70,6 +74,50 @@ def canonical(observation: Observation, case: Case) -> Observation:
         if larger is not None and larger > 2 * case.inputs["beta"]:
             return {**observation, "output": "as with a larger beta"}
     return observation
+
+
+AS_ASKED = "the reference times exp(rewards / beta), divided by the sum of the row"
+OLD: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
+    "": lambda reference, beta: reference,
+    "The old probabilities of these answers make no difference.": lambda reference, beta: torch.ones_like(reference),
+    "What is in the exponent is the reference itself, not its log.": lambda reference, beta: reference.exp(),
+    "The reference counts twice.": lambda reference, beta: reference.square(),
+    "You divide the log of the reference by beta, too.": lambda reference, beta: reference ** (1 / beta),
+}
+RAISED: dict[str, Callable[[torch.Tensor, float], torch.Tensor]] = {
+    "": lambda rewards, beta: (rewards / beta).exp(),
+    "You multiply the rewards by beta.": lambda rewards, beta: (rewards * beta).exp(),
+    "Beta is left out.": lambda rewards, beta: rewards.exp(),
+    "You subtract the rewards in the exponent.": lambda rewards, beta: (-rewards / beta).exp(),
+    "You multiply by rewards / beta, not by its exponential.": lambda rewards, beta: rewards / beta,
+}
+
+
+def _made_of(output: Any, reference: torch.Tensor, rewards: torch.Tensor, beta: float) -> str:
+    """Of which factors a result is made, and what these are divided by, where that is something else."""
+    if not isinstance(output, torch.Tensor) or output.shape != rewards.shape or rewards.dim() != 2 or len(rewards) < 2:
+        return AS_ASKED
+    came, reference, rewards = output.detach().double(), reference.double(), rewards.double()
+    if not bool(came.isfinite().all()) or not bool((reference > 0).all()) or float(rewards.abs().max()) > 50 * beta:
+        return AS_ASKED
+    for (old, factor), (raised, other) in sorted(product(OLD.items(), RAISED.items()), key=_slips):
+        weighed = factor(reference, beta) * other(rewards, beta)
+        for words, divided in (
+            ("", weighed.sum(dim=-1, keepdim=True)),
+            ("You divide by the sums over the batch.", weighed.sum(dim=0)),
+            ("You divide by the sum of all rows.", weighed.sum()),
+            ("You don't divide by a sum.", torch.ones(())),
+            ("Your rows don't sum to 1.", (weighed / came)[:, :1]),
+        ):
+            if torch.allclose(came, weighed / divided, rtol=1e-3, atol=1e-6):
+                told = " ".join(each for each in (old, raised, words) if each)
+                return f"{told} What does the docstring multiply, and what does it divide by?" if told else AS_ASKED
+    return AS_ASKED
+
+
+def _slips(pair: tuple[tuple[str, Any], tuple[str, Any]]) -> int:
+    (old, _), (raised, _) = pair
+    return bool(old) + bool(raised)
 
 
 def _beta_of(output: torch.Tensor, case: Case) -> float | None:
@@ -93,9 +141,10 @@ TRIAL = Trial(
     points=2,
     cases=cases,
     canonical=canonical,
+    called={"made": "what the result is made of"},
     aspects=(
         aspects.shape(),
-        aspects.values(8.0),
+        aspects.worded(aspects.values(8.0), "made"),
         ALONE,
         DEEP,
         IMPOSSIBLE,

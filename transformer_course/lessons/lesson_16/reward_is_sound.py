@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from cellcheck.authoring.aspects import also, tells_apart
+from cellcheck.authoring.aspects import spoken, tells_apart
 from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_16.patients import judge
 
@@ -55,7 +55,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         tried("first truth", MIXED, "with a reward that knows the first truth only"),
         tried("next truth", MIXED, "with a reward that looks at another row's truth"),
         tried("next row", MIXED, "with a reward that pays the next row"),
-        tried("never", NUMBERS, "with a reward that is always 0"),
+        tried("never", NUMBERS, NEVER),
         tried("always", NUMBERS, "with a reward that is always 1"),
         tried("share of digits", NUMBERS, "with a reward for each right digit"),
         mixed("something for trying", "with a reward that gives a little for any three digits"),
@@ -64,7 +64,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
     ]
 
 
-TRIED = also("what is tried", "tried", weight=0.001, meaning="Whatever may be wrong with a reward has to be tried.")
+NEVER = "with a reward that is always 0"
+NOTHING_EARNED = "A reward that never pays gets past you. What do you ask about right answers?"
+TRIED = spoken("what is tried", "tried", meaning="Whatever may be wrong with a reward has to be tried.")
 
 
 def in_words(observation: Observation, case: Case) -> Observation:
@@ -72,7 +74,8 @@ def in_words(observation: Observation, case: Case) -> Observation:
     if "error" in observation:
         return observation
     missed = observation.get("output") is True and case.tags != SOUND.tags
-    return {**observation, "tried": (observation.get("tried") or None) if missed else None}
+    words = observation.get("tried") or (NOTHING_EARNED if case.label == NEVER else None)
+    return {**observation, "tried": words if missed else None}
 
 
 TRIAL = Trial(

@@ -17,6 +17,7 @@ from transformer_course.lessons.lesson_17.drawing import chances
 REPEATS = 1500
 NEITHER = "not whole numbers and a yes or no for each row"
 ON_MORE_AXES = "one of each for each row, but on more than one axis"
+TOKENS_ON_MORE_AXES = "one of each for each row, but the tokens on more than one axis"
 EXCHANGED = "yes and no first, and then the tokens"
 ACCEPTED, REPLACED = "how_often_each_token_is_accepted", "what_rejected_tokens_become"
 
@@ -179,7 +180,8 @@ def as_shares(observation: Observation, case: Case) -> Observation:
     if not fine and all(
         isinstance(t, torch.Tensor) and t.numel() == len(case.inputs["proposed"]) for t in (tokens, accepted)
     ):
-        return {**seen, ACCEPTED: ON_MORE_AXES, REPLACED: ON_MORE_AXES}
+        words = TOKENS_ON_MORE_AXES if accepted.dim() == 1 else ON_MORE_AXES
+        return {**seen, ACCEPTED: words, REPLACED: words}
     if fine and tokens.dtype == torch.bool and accepted.dtype != torch.bool:
         return {**seen, ACCEPTED: EXCHANGED, REPLACED: EXCHANGED}
     if not fine or tokens.is_floating_point() or not bool(((accepted == 0) | (accepted == 1)).all()):

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from cellcheck.authoring.aspects import also, special, tells_apart
+from cellcheck.authoring.aspects import also, spoken, tells_apart
 from cellcheck.authoring.spec import Aspect, Case, Observation, Trial
 from transformer_course.lessons.lesson_17.patients import SAMPLERS, sampler
 
@@ -40,11 +40,11 @@ FAULTS = (
     "most left over",
 )
 """The samplers whose tokens are off by more or less, as the probabilities have it."""
-FORGIVES = special(
+FORGIVES = spoken(  # whatever is forgiven costs points where a sampler shows it
     "what is forgiven",
-    weight=0.001,  # whatever is forgiven costs points where a sampler shows it
+    "forgives",
+    tag="shares",
     meaning="No token may be off by 0.04 or more, whichever token it is.",
-    keys=("forgives",),
 )
 ENOUGH = also("enough tokens", "drawn", meaning="A sampler is sound only after 20,000 tokens or more.")
 
@@ -108,6 +108,15 @@ def cases(generator: np.random.Generator) -> list[Case]:
         target, draft = (torch.from_numpy(row).float() for row in both)
         return {"target": target, "draft": draft}
 
+    def one_rare() -> dict[str, torch.Tensor]:
+        """Six probabilities. The rarest is neither the first nor the last, so whoever counts up to the largest id that
+        came has a count for each."""
+        others = [int(place) for place in generator.permutation([0, 1, 2, 3, 4])]
+        order = [*others[:3], 5, *others[3:]]
+        both = [np.array([0.3, 0.22, 0.17, 0.14, 0.11, 0.06]), np.array([0.1, 0.13, 0.2, 0.21, 0.22, 0.14])]
+        target, draft = (torch.from_numpy(row[order]).float() for row in both)
+        return {"target": target, "draft": draft}
+
     def tried(patient: str, about: Aspect, label: str, v: int = 5) -> Case:
         return Case(label, steep() if about is SMALL else pair(v), about.tags, partial(sampler, patient))
 
@@ -164,6 +173,12 @@ def cases(generator: np.random.Generator) -> list[Case]:
         tried("another too rare", SMALL, "where another token is too rare by 0.055, and the others hardly off"),
         tried("one too frequent", SMALL, "where the least likely one is too frequent by 0.055, the others hardly off"),
         tried("another too frequent", SMALL, "where another token is too frequent by 0.055, the others hardly off"),
+        Case(
+            "where a token of 0.06 never comes, and the others are hardly off",
+            one_rare(),
+            SMALL.tags,
+            partial(sampler, "one missing"),
+        ),
     ]
 
 

@@ -1,7 +1,5 @@
 """`pack_int4`: how it is tried."""
 
-from dataclasses import replace
-
 import numpy as np
 import torch
 
@@ -38,14 +36,17 @@ def canonical(observation: Observation, case: Case) -> Observation:
     nothing else is wrong, it doesn't matter with what."""
     output, first, second = observation.get("output"), case.inputs["codes"][:, 0::2], case.inputs["codes"][:, 1::2]
     if not isinstance(output, torch.Tensor) or output.shape != first.shape or output.is_floating_point():
-        return {"shared": None, **observation}
-    observation = {"shared": _shared(output, first, second) or None, **observation}
+        return {"shared": AS_ASKED, **observation}
+    observation = {"shared": _shared(output, first, second) or AS_ASKED, **observation}
     if output.dtype not in (torch.uint8, torch.int8):
         return {**observation, "output": output.long()}
     lower, spoilt = output.int() % 16 == first % 16, output.int() // 16 % 16 != second % 16
     if bool(lower.all()) and bool(spoilt.any()) and not bool((spoilt & (first >= 0)).any()):
         return {**observation, "output": "the upper half is wrong where the lower is negative"}
     return observation
+
+
+AS_ASKED = "each two neighbours share their byte"
 
 
 def _shared(output: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> str:
@@ -67,9 +68,10 @@ TRIAL = Trial(
     points=1,
     cases=cases,
     canonical=canonical,
+    called={"shared": "which codes share a byte"},
     aspects=(
         aspects.shape(),
-        replace(aspects.values(4.0), keys=("shared", "output")),
+        aspects.worded(aspects.values(4.0), "shared"),
         aspects.dtype("uint8", meaning="The result is uint8: a byte for each two codes."),
         NEGATIVE,
         ENDS,

@@ -84,6 +84,14 @@ def _one_moved(by: float, place: int) -> Results:
     return results
 
 
+def _one_missing(target: Rows, draft: Rows) -> Rows:
+    """The least likely token never comes, and all others come a little more often."""
+    rarest = int(target.argmin())
+    wrong = target + target[rarest] / (len(target) - 1)
+    wrong[rarest] = 0.0
+    return wrong
+
+
 SORTED = "sorted"
 """A sound one, with all equal tokens side by side."""
 SAMPLERS: dict[str, Results] = {
@@ -107,6 +115,7 @@ SAMPLERS: dict[str, Results] = {
     "another too rare": _one_moved(-0.055, 3),
     "one too frequent": _one_moved(0.055, 0),
     "another too frequent": _one_moved(0.055, 2),
+    "one missing": _one_missing,
 }
 
 

@@ -162,6 +162,13 @@ def _forgives(symbol: Any) -> str:
                     f"You still say True where one token comes up too {called} by 0.06, and each of the others is "
                     "hardly off. Does each token count in your comparison, and how far off may it be?"
                 )
+    off = nothing + _SHARES[-1] / (len(target) - 1)
+    off[-1] = -_SHARES[-1]
+    if says(off) is True:
+        return (
+            f"You still say True where a token never comes up that the target gives {_SHARES[-1]:g}. Does each token "
+            "count in your comparison, those too that you haven't seen?"
+        )
     return AS_ASKED
 
 

@@ -54,6 +54,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
     cut = line(*mixed(7), slots=3, max_new=4)
     cut_later = line(slots=2, max_new=3)  # with prompts of several ids: their length must not matter
     cut_later["prompts"] = [[9, 8], [7, 5, 8], [8, 3, 1, 5], [6, 2], [4, 7]]
+    ends = line(slots=2)
+    ends["prompts"] = [[5, 0], [2, 0], [3], [6, 0], [1]]
+    ends["others"] = [([5, 0], 6), ([2, 0], 1), ([6, 0], 3)]  # no two of them end at once
     end = int(generator.integers(3, 8))
     alike = line(4, 2, 4, 4, 2, 3, slots=3)
     return [
@@ -67,6 +70,7 @@ def cases(generator: np.random.Generator) -> list[Case]:
         Case.of("with fewer prompts than slots", FEW, **line(*mixed(4), slots=9)),
         Case.of("without any prompt", FEW, **line(slots=3)),
         Case.of("with prompts of several ids", LONG, **several),
+        Case.of("with prompts that end with end_id", LONG, **ends),
         Case.of("with equal prompts", ALIKE, **alike),
         Case.of("with another end_id", OTHER, **line(*mixed(3), slots=2, end_id=end)),
         Case.of("with a single slot", SINGLE, **line(*mixed(5), slots=1)),
@@ -75,7 +79,9 @@ def cases(generator: np.random.Generator) -> list[Case]:
 
 def in_words(observation: Observation, case: Case) -> Observation:
     """Whole answers in another order than that of the prompts: in which one doesn't matter."""
-    answers, begins = observation["output"], [prompt[-1] - 1 for prompt in case.inputs["prompts"]]
+    others = {tuple(text): token for text, token in case.inputs["others"]}
+    answers = observation["output"]
+    begins = [others.get(tuple(prompt), prompt[-1] - 1) for prompt in case.inputs["prompts"]]
     whole = all(answer and answer == list(range(answer[0], answer[0] - len(answer), -1)) for answer in answers)
     first = [answer[0] for answer in answers] if whole else []
     if sorted(first) == sorted(begins) and first != begins:

@@ -194,7 +194,9 @@ def _reading(symbol: Any, inputs: Inputs) -> Seen:
         "an_encoder_state": _choose(
             all(_moving(untouched, each) for each in heard),
             "heard at every target place",
-            "Some target positions don't see every encoder state.",
+            "Some target positions don't see every encoder state."
+            if any(_moving(untouched, each) for each in heard)
+            else "Your logits don't change with the encoder states that decode is given. Which states does it use?",
         ),
         "the_source's_order": _choose(
             _moving(_swapped(states)[:, :2], swapped[:, :2]),
@@ -219,14 +221,15 @@ def _writing(symbol: Any, inputs: Inputs) -> Seen:
     all_but_the_last[-1] = False
     hidden = model(source, padded, all_but_the_last.expand(target.shape[1], -1))
     logits, first, last, swapped, free = model(source.repeat(5, 1), torch.cat(others)).chunk(5)
+    seen_by_all = _moving(logits, first) and _moving(logits, last)
     return {
         "target_padding_without_a_mask": _choose(
-            _moving(free, hidden),
+            _moving(free, hidden) or not seen_by_all,  # who sees nothing hides nothing in particular
             "seen",
             "Without a mask, your decoder hides the target's padding. The docstring leaves that to target_mask.",
         ),
         "a_target_token": _choose(
-            _moving(logits, first) and _moving(logits, last),
+            seen_by_all,
             "seen by all",
             "Without a mask, some target positions don't see the first target token, or the last.",
         ),
