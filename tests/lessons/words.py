@@ -1,17 +1,36 @@
-"""What is seen of an answer where the exercise knows no mistakes, so that no advice comes before the words."""
+"""What a lesson's `told.py` holds: wrong answers that match no mistake, and what their cards say.
 
-from collections.abc import Sequence
+ON_CARDS   each with a sentence that the card shows
+BESIDE     each with a sentence that is there, though something else may be told first
+RIGHT      variants that are right, of which nothing may be told
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 from cellcheck.authoring.spec import Observation
 from cellcheck.checking.judge import Judge
-from cellcheck.syllabus import load_lesson, load_probes
+from cellcheck.syllabus import lesson_names, load_lesson, load_probes
+
+Told = tuple[str, Callable[..., Any], str]
+"""An exercise, a wrong answer to it, and a sentence."""
+
+
+def rows(table: str) -> Iterator[tuple[Any, ...]]:
+    """Those of a table in all lessons, each with its lesson's name in front."""
+    for lesson in lesson_names():
+        module = f"tests.lessons.lesson_{lesson[:2]}.told"
+        if find_spec(module):
+            yield from ((lesson, *row) for row in getattr(import_module(module), table, ()))
 
 
 @cache
 def judge_of_words(lesson: str, symbol: str, seed: int) -> Judge:
-    """The judge of an exercise who has never heard of any mistake. Tests share one: they only ask it."""
+    """The judge of an exercise who knows no mistakes, so that no advice comes before the words. Tests share one."""
     return Judge(replace(load_lesson(lesson)[symbol], mistakes=()), load_probes(lesson)[symbol], seed, combinations=0)
 
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import pytest
 import torch
 
-from cellcheck.checking.judge import PASSED, PUBLIC_SEED
-from cellcheck.syllabus import load_lesson
-from tests.lessons.words import judge_of_words, texts
-from tests.nightly import both_seeds
+from tests.lessons.words import Told
 from transformer_course import attention, causal, seq2seq
 
-LESSON = "04_seq2seq_cross_attention"
 Mask = torch.Tensor | None
 Pair = tuple[torch.Tensor, torch.Tensor]
 
@@ -102,7 +96,7 @@ class NeverLooksAhead(seq2seq.Seq2SeqTransformer):
         return super().decode(target_input, encoder_states, source, mask)
 
 
-SENTENCES: list[tuple[str, Callable[..., Any], str]] = [
+ON_CARDS: list[Told] = [
     ("Seq2SeqTransformer", ReadsTheSourceAgain, "don't change with the encoder states that decode is given."),
     ("Seq2SeqTransformer", LastStateDropped, "Some target positions don't see every encoder state."),
     ("Seq2SeqTransformer", NeverLooksAhead, "some target positions don't see the first target token, or the last."),
@@ -120,31 +114,3 @@ RIGHT = [
     ("CrossAttention", "zeros for an empty row"),
     ("Seq2SeqTransformer", "masks by name"),
 ]
-
-
-@both_seeds
-@pytest.mark.parametrize(
-    ("symbol", "answer", "sentence"),
-    SENTENCES,
-    ids=[f"{answer.__name__}-{words[:20]}" for _, answer, words in SENTENCES],
-)
-def test_a_card_says_what_the_answer_does(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
-    judge = judge_of_words(LESSON, symbol, seed)
-    verdict = judge.verdict(judge.observe(answer))
-    assert verdict.score < verdict.max_score
-    assert sentence in verdict.message
-
-
-@pytest.mark.parametrize(("symbol", "variant"), RIGHT)
-def test_a_right_answer_is_told_nothing(symbol: str, variant: str) -> None:
-    judge = judge_of_words(LESSON, symbol, PUBLIC_SEED)
-    seen = judge.keep(judge.observe(load_lesson(LESSON)[symbol].variants[variant]))
-    assert judge.judged(seen).status == PASSED
-    assert texts(seen) == texts(judge.references[0])
-
-
-@both_seeds
-def test_who_sees_no_later_token_hides_no_padding(seed: int) -> None:
-    judge = judge_of_words(LESSON, "Seq2SeqTransformer", seed)
-    seen = judge.keep(judge.observe(NeverLooksAhead))
-    assert not any("your decoder hides the target's padding" in text for case in texts(seen) for text in case.values())

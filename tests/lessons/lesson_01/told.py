@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from torch import nn
 
-from cellcheck.checking.judge import PASSED, PUBLIC_SEED
-from cellcheck.syllabus import load_lesson
-from tests.lessons.words import judge_of_words, texts
-from tests.nightly import both_seeds
+from tests.lessons.words import Told
 from transformer_course import mlp
 
-LESSON = "01_pytorch_basics"
 Pairs = list[tuple[torch.Tensor, torch.Tensor]]
 Arrays = list[tuple[np.ndarray, np.ndarray]]
 Batch = tuple[torch.Tensor, torch.Tensor]
@@ -156,7 +151,7 @@ class NeverCalm(mlp.MLP):
         return nn.functional.dropout(super().forward(inputs), 0.3)
 
 
-SENTENCES: list[tuple[str, Callable[..., Any], str]] = [
+ON_CARDS: list[Told] = [
     ("batched_dot", rows_side_by_side, "Row j of a only meets row j of b."),
     ("mlp_predict_numpy", tanh_without_biases, "Your biases are left out and between two layers, z becomes tanh(z)."),
     (
@@ -185,7 +180,7 @@ SENTENCES: list[tuple[str, Callable[..., Any], str]] = [
     ("train", on_a_copy, "the model that was passed in has no gradients."),
     ("MLP", NeverCalm, "Your model draws random numbers whenever it is called, in eval mode too."),
 ]
-BESIDE: list[tuple[str, Callable[..., Any], str]] = [
+BESIDE: list[Told] = [
     ("batched_dot", skipped_and_detached, "Number 0 of each row, counted from 0, never counts."),
     ("batched_dot", skipped_and_detached, "No gradient flows back from your result."),
     ("pick", largest_in_a_column, "Your entries come in a column of shape (n, 1)."),
@@ -194,7 +189,6 @@ BESIDE: list[tuple[str, Callable[..., Any], str]] = [
     ("l2_penalty", without_layer_1, "Only the weights of layer 0, counted from 0, count."),
     ("l2_penalty", without_layer_1, "The weights of layer 1, counted from 0, don't count."),
 ]
-"""What stands where something else may be told first."""
 RIGHT = [
     ("batched_dot", "loop over everything"),
     ("pick", "one-hot"),
@@ -205,33 +199,3 @@ RIGHT = [
     ("l2_penalty", "norms squared"),
     ("sgd_step", "lerp"),
 ]
-
-
-def names(rows: list[tuple[str, Callable[..., Any], str]]) -> list[str]:
-    return [f"{answer.__name__}-{words[:20]}" for _, answer, words in rows]
-
-
-@both_seeds
-@pytest.mark.parametrize(("symbol", "answer", "sentence"), SENTENCES, ids=names(SENTENCES))
-def test_a_card_says_what_the_answer_does(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
-    judge = judge_of_words(LESSON, symbol, seed)
-    verdict = judge.verdict(judge.observe(answer))
-    assert verdict.score < verdict.max_score
-    assert sentence in verdict.message
-
-
-@both_seeds
-@pytest.mark.parametrize(("symbol", "answer", "sentence"), BESIDE, ids=names(BESIDE))
-def test_words_stand_beside_the_result(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
-    judge = judge_of_words(LESSON, symbol, seed)
-    seen = judge.keep(judge.observe(answer))
-    assert judge.judged(seen).status != PASSED
-    assert any(sentence in text for case in texts(seen) for text in case.values())
-
-
-@pytest.mark.parametrize(("symbol", "variant"), RIGHT)
-def test_a_right_answer_is_told_nothing(symbol: str, variant: str) -> None:
-    judge = judge_of_words(LESSON, symbol, PUBLIC_SEED)
-    seen = judge.keep(judge.observe(load_lesson(LESSON)[symbol].variants[variant]))
-    assert judge.judged(seen).status == PASSED
-    assert texts(seen) == texts(judge.references[0])

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
-import pytest
-
-from cellcheck.checking.judge import PASSED, PUBLIC_SEED
-from cellcheck.syllabus import load_lesson
-from tests.lessons.words import judge_of_words, texts
-from tests.nightly import both_seeds
+from tests.lessons.words import Told
 from transformer_course import byte_pairs, vocabulary
 
-LESSON = "02_tokenizer"
 Merges = list[tuple[str, str]]
 Ids = dict[str, int]
 
@@ -100,7 +93,7 @@ def spaces_never_merged(word: str, merges: Merges) -> list[str]:
     return byte_pairs.apply_merges(word, [pair for pair in merges if " " not in "".join(pair)])
 
 
-SENTENCES: list[tuple[str, Callable[..., Any], str]] = [
+ON_CARDS: list[Told] = [
     ("encode", all_but_the_last_character, "The last id is missing."),
     ("encode", sorted_ids, "Each id is there, and some are in another place."),
     ("encode", capitals_ignored, "All letters are looked up as lower-case letters"),
@@ -122,10 +115,9 @@ SENTENCES: list[tuple[str, Callable[..., Any], str]] = [
     ("apply_merges", without_spaces, "A space of the text is gone."),
     ("apply_merges", spaces_never_merged, "A merge that has a space in it is never applied."),
 ]
-BESIDE: list[tuple[str, Callable[..., Any], str]] = [
+BESIDE: list[Told] = [
     ("byte_pair_ids", code_points, "Characters such as ï have become one id each."),
 ]
-"""What stands where something else may be told first."""
 RIGHT = [
     ("encode", "map"),
     ("byte_pair_ids", "a comprehension"),
@@ -134,33 +126,3 @@ RIGHT = [
     ("byte_pair_merges", "every word on its own"),
     ("apply_merges", "lowest rank first"),
 ]
-
-
-def names(rows: list[tuple[str, Callable[..., Any], str]]) -> list[str]:
-    return [f"{answer.__name__}-{words[:20]}" for _, answer, words in rows]
-
-
-@both_seeds
-@pytest.mark.parametrize(("symbol", "answer", "sentence"), SENTENCES, ids=names(SENTENCES))
-def test_a_card_says_what_the_answer_does(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
-    judge = judge_of_words(LESSON, symbol, seed)
-    verdict = judge.verdict(judge.observe(answer))
-    assert verdict.score < verdict.max_score
-    assert sentence in verdict.message
-
-
-@both_seeds
-@pytest.mark.parametrize(("symbol", "answer", "sentence"), BESIDE, ids=names(BESIDE))
-def test_words_stand_beside_the_result(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
-    judge = judge_of_words(LESSON, symbol, seed)
-    seen = judge.keep(judge.observe(answer))
-    assert judge.judged(seen).status != PASSED
-    assert any(sentence in text for case in texts(seen) for text in case.values())
-
-
-@pytest.mark.parametrize(("symbol", "variant"), RIGHT)
-def test_a_right_answer_is_told_nothing(symbol: str, variant: str) -> None:
-    judge = judge_of_words(LESSON, symbol, PUBLIC_SEED)
-    seen = judge.keep(judge.observe(load_lesson(LESSON)[symbol].variants[variant]))
-    assert judge.judged(seen).status == PASSED
-    assert texts(seen) == texts(judge.references[0])

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import pytest
 import torch
 
-from cellcheck.checking.judge import PASSED, PUBLIC_SEED
-from cellcheck.syllabus import load_lesson
-from tests.lessons.words import judge_of_words, texts
-from tests.nightly import both_seeds
+from tests.lessons.words import Told
 from transformer_course import attention, blocks
 
-LESSON = "03_classification_transformer"
 Mask = torch.Tensor | None
 Pair = tuple[torch.Tensor, torch.Tensor]
 
@@ -98,7 +90,7 @@ class OneHead(attention.MultiHeadAttention):
         return self.output(output), weights.unsqueeze(1).expand(-1, self.num_heads, -1, -1)
 
 
-SENTENCES: list[tuple[str, Callable[..., Any], str]] = [
+ON_CARDS: list[Told] = [
     ("masked_softmax", over_the_rows, "Your numbers sum to 1 along axis 0."),
     ("masked_softmax", minus_five, "Hidden scores become -5, which leaves their keys a weight."),
     (
@@ -116,13 +108,12 @@ SENTENCES: list[tuple[str, Callable[..., Any], str]] = [
     ("MultiHeadAttention", ValuesOfKeys, "Your values are made by self.value from keys."),
     ("MultiHeadAttention", OneHead, "Your vectors are compared as a whole, as in one head."),
 ]
-BESIDE: list[tuple[str, Callable[..., Any], str]] = [
+BESIDE: list[Told] = [
     ("masked_softmax", true_hides, "Hidden keys get a weight, and most of those that may be looked at get none."),
     ("masked_softmax", exp_as_it_is, "Where scores are very large, there is NaN in your result."),
     ("padding_mask", padding_at_the_start, "Only the padding at the start of a row is hidden."),
     ("merge_heads", all_heads_but_the_last, "is in your result. Which heads belong in it?"),
 ]
-"""What stands where something else may be told first."""
 RIGHT = [
     ("masked_softmax", "masked_fill with -1e9"),
     ("scaled_dot_product_attention", "renormalised"),
@@ -132,33 +123,3 @@ RIGHT = [
     ("SelfAttention", "row by row"),
     ("MultiHeadAttention", "head by head"),
 ]
-
-
-def names(rows: list[tuple[str, Callable[..., Any], str]]) -> list[str]:
-    return [f"{answer.__name__}-{words[:20]}" for _, answer, words in rows]
-
-
-@both_seeds
-@pytest.mark.parametrize(("symbol", "answer", "sentence"), SENTENCES, ids=names(SENTENCES))
-def test_a_card_says_what_the_answer_does(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
-    judge = judge_of_words(LESSON, symbol, seed)
-    verdict = judge.verdict(judge.observe(answer))
-    assert verdict.score < verdict.max_score
-    assert sentence in verdict.message
-
-
-@both_seeds
-@pytest.mark.parametrize(("symbol", "answer", "sentence"), BESIDE, ids=names(BESIDE))
-def test_words_stand_beside_the_result(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
-    judge = judge_of_words(LESSON, symbol, seed)
-    seen = judge.keep(judge.observe(answer))
-    assert judge.judged(seen).status != PASSED
-    assert any(sentence in text for case in texts(seen) for text in case.values())
-
-
-@pytest.mark.parametrize(("symbol", "variant"), RIGHT)
-def test_a_right_answer_is_told_nothing(symbol: str, variant: str) -> None:
-    judge = judge_of_words(LESSON, symbol, PUBLIC_SEED)
-    seen = judge.keep(judge.observe(load_lesson(LESSON)[symbol].variants[variant]))
-    assert judge.judged(seen).status == PASSED
-    assert texts(seen) == texts(judge.references[0])

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 import torch
 
-from cellcheck.checking.judge import PASSED, PUBLIC_SEED
-from cellcheck.syllabus import load_lesson
-from tests.lessons.words import judge_of_words, texts
-from tests.nightly import both_seeds
+from tests.lessons.words import Told
 from transformer_course import decoding, sampling
 
-LESSON = "07_autoregressive_sampling"
 Model = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -91,7 +86,7 @@ def mask_of_the_sorted_row(logits: torch.Tensor, p: float) -> torch.Tensor:
     return logits.masked_fill(dropped, -torch.inf)
 
 
-SENTENCES: list[tuple[str, Callable[..., Any], str]] = [
+ON_CARDS: list[Told] = [
     ("greedy_decode", start_in_front, "Your rows begin with the start token."),
     ("greedy_decode", without_an_end, "goes on after its end. What should stand there?"),
     ("greedy_decode", first_end_ends_all, "tokens, and none of them is the end."),
@@ -101,43 +96,12 @@ SENTENCES: list[tuple[str, Callable[..., Any], str]] = [
     ("top_p_filter", top_p_of_log_softmax, "You keep the right tokens, but not with their own logits: entry [0, "),
     ("top_p_filter", mask_of_the_sorted_row, "Each row keeps as many tokens as it should, but row 0 keeps one"),
 ]
-BESIDE: list[tuple[str, Callable[..., Any], str]] = [
+BESIDE: list[Told] = [
     ("top_k_filter", top_k_shared, "You keep the same columns in every row."),
 ]
-"""What stands where something else may be told first."""
 RIGHT = [
     ("greedy_decode", "cleaned afterwards"),
     ("best_of_n", "samples first and likelihoods afterwards"),
     ("top_k_filter", "k-th smallest from below"),
     ("top_p_filter", "every pair compared"),
 ]
-
-
-def names(rows: list[tuple[str, Callable[..., Any], str]]) -> list[str]:
-    return [f"{answer.__name__}-{words[:20]}" for _, answer, words in rows]
-
-
-@both_seeds
-@pytest.mark.parametrize(("symbol", "answer", "sentence"), SENTENCES, ids=names(SENTENCES))
-def test_a_card_says_what_the_answer_does(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
-    judge = judge_of_words(LESSON, symbol, seed)
-    verdict = judge.verdict(judge.observe(answer))
-    assert verdict.score < verdict.max_score
-    assert sentence in verdict.message
-
-
-@both_seeds
-@pytest.mark.parametrize(("symbol", "answer", "sentence"), BESIDE, ids=names(BESIDE))
-def test_words_stand_beside_the_result(symbol: str, answer: Callable[..., Any], sentence: str, seed: int) -> None:
-    judge = judge_of_words(LESSON, symbol, seed)
-    seen = judge.keep(judge.observe(answer))
-    assert judge.judged(seen).status != PASSED
-    assert any(sentence in text for case in texts(seen) for text in case.values())
-
-
-@pytest.mark.parametrize(("symbol", "variant"), RIGHT)
-def test_a_right_answer_is_told_nothing(symbol: str, variant: str) -> None:
-    judge = judge_of_words(LESSON, symbol, PUBLIC_SEED)
-    seen = judge.keep(judge.observe(load_lesson(LESSON)[symbol].variants[variant]))
-    assert judge.judged(seen).status == PASSED
-    assert texts(seen) == texts(judge.references[0])
