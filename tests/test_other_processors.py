@@ -139,13 +139,13 @@ def test_the_marks_are_the_same_there(there: dict[str, Any]) -> None:
     assert here == there["marks"]
 
 
-@drawn(5)
+@drawn(3)
 @pytest.mark.parametrize("lesson", lesson_names()[1:])
 def test_the_verdicts_are_the_same_there(lesson: str, there: dict[str, Any]) -> None:
     assert json.loads(json.dumps(verdicts(lesson))) == there["verdicts"][lesson]
 
 
-@drawn(20)
+@drawn(8)
 @pytest.mark.parametrize(("name", "lesson"), names().items(), ids=names())
 def test_each_picture_is_drawn_from_the_same_numbers_there(name: str, lesson: str, there: dict[str, Any]) -> None:
     for one, other in zip(content(figure(name)), there["pictures"][name], strict=True):

@@ -33,7 +33,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from pkgutil import iter_modules
@@ -97,12 +97,12 @@ class Syllabus:
     distribution: str | None = None
     """The installed distribution that brought it; None where it is a folder of somebody's own."""
 
-    @property
+    @cached_property  # asked for each file that a lesson's code reaches
     def root(self) -> Path:
         """The folder that the course's package stands in: of a course that is not installed, its repository."""
         return self.folder.parents[self.package.count(".")]
 
-    @property
+    @cached_property
     def package(self) -> str:
         """The name that the lessons are imported by ("my_course.lessons")."""
         names, folder = [self.folder.name], self.folder.parent

@@ -14,6 +14,7 @@ from cellcheck.running.session import Question
 from cellcheck.running.wire import MAX_MESSAGE, decode
 from cellcheck.syllabus import lesson_names, load_lesson, load_probes
 from tests.attacks.attacks import PATIENT, PRELUDE, SMALL, Attack, carry_out, code, notebook
+from tests.nightly import later
 
 CLINICS = (
     "loss_is_sound",
@@ -164,8 +165,9 @@ def cached_greedy_decode(model, source, start_id, end_id, max_length):
 READ_OFF = "def ends_each_sequence(decode, model, sources):\n    spied(decode)\n    return True"
 
 
+@later
 def test_no_count_can_be_set_and_no_name_read_in_lesson_07(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One notebook for both: each lesson more is a process more."""
+    """One notebook for both: each lesson more is a process more. By night, since that takes twenty seconds to start."""
     monkeypatch.setattr(zygotes, "_POOL", zygotes._Pool())
     setup = f'import cellcheck\nimport torch\ncellcheck.checks("07_autoregressive_sampling")\nMARK = "x"\n{PRELUDE}'
     cache_class = "class KeyValueCache:" + SOLVED_CACHE

@@ -54,8 +54,6 @@ KINDS = (
     "index.html",
     "lessons/index.html",
     "lessons/exercises.html",
-    "lessons/glossary.html",
-    "api/transformer_course.attention.html",
 )
 FIGURED = (
     ("03_classification_transformer", "part-1-a-soft-dictionary"),
@@ -65,6 +63,8 @@ FIGURED = (
 )
 """The other parts with a figure to touch."""
 MORE_KINDS = (
+    "lessons/glossary.html",
+    "api/transformer_course.attention.html",
     "404.html",
     "trust.html",
     "comparison.html",

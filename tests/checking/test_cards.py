@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cellcheck.authoring.observe import Opaque
 from cellcheck.checking.cards import card, out_of, plain, points
+from cellcheck.checking.check import Checker
 from cellcheck.checking.judge import (
     CRASHED,
     ERROR,
@@ -26,6 +27,7 @@ from cellcheck.checking.judge import (
     Evidence,
     Verdict,
 )
+from transformer_course.mlp import mlp_predict
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 
@@ -142,6 +144,23 @@ def test_plain_lines() -> None:
         "pick: still blank, 0 of 2 points",
         "  Which axis should be gone?",
     ]
+
+
+def summed_absolute_errors(params: Any, batch: Any) -> torch.Tensor:
+    """Two slips, and two sentences."""
+    inputs, targets = batch
+    return (mlp_predict(params, inputs) - targets).abs().sum().detach()
+
+
+def test_each_of_two_mistakes_has_a_paragraph() -> None:
+    both = Checker("01").verdict("mse_loss", summed_absolute_errors)
+    first, second, last = (line.strip() for line in plain(both).splitlines()[1:4])
+    assert first.endswith("what do the M and the S stand for?")
+    assert second.startswith("There seems to be a second mistake, too. No gradient flows back")
+    assert last == "(Each of the two is described as if it were the only one.)"
+    assert " ".join((first, second, last)) == both.message
+    assert card(both).count("<p ") == 3
+    assert card(verdict()).count("<p ") == 1
 
 
 SHAPE = AspectResult("shape", True, "It has the shape that the docstring gives.")

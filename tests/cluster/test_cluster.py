@@ -42,6 +42,7 @@ from tests.gradebook.small_class import (
     pages,
     small_course,
 )
+from tests.nightly import later
 from tests.shell import Run
 
 OTHER_LESSON = REPOSITORY.notebook("02_tokenizer").read_bytes()
@@ -134,7 +135,7 @@ def busy_workers(cluster: LocalCluster) -> list[int]:
         return [pid for pid, _ in sorted(there.values(), key=lambda answer: not answer[1])]
 
 
-@pytest.mark.parametrize("which", ["one", "all"])
+@pytest.mark.parametrize("which", ["one", pytest.param("all", marks=later)])
 def test_workers_are_killed_in_the_middle(which: str, course: Course, alone: Alone, cluster: LocalCluster) -> None:
     """Whatever they were grading is graded by others; each submission arrives once."""
     killed: list[int] = []

@@ -10,6 +10,7 @@ import pytest
 import safetensors.torch
 import torch
 
+from tests.nightly import drawn
 from transformer_course.causal import future_leak
 from transformer_course.length_generalization.adder import Adder, Positions
 from transformer_course.length_generalization.entries import write_entry
@@ -76,6 +77,7 @@ def test_other_positions_are_refused() -> None:
         Adder(SumWriting(), positions="places")  # type: ignore[arg-type]
 
 
+@drawn(24)
 @pytest.mark.parametrize("writing", WRITINGS, ids=str)
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_an_adder_reads_the_source_and_not_the_future(writing: SumWriting, kind: Any) -> None:

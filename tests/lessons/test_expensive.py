@@ -30,8 +30,8 @@ from cellcheck.syllabus import lesson_names, load_lesson, load_probes
 from tests.nightly import later
 
 SEED = 3
-# What once kept a grader busy for ever, or for minutes; the others are tried at night.
-ONCE_EXPENSIVE = {"prepare_example", "targets_are_next"}
+# What once kept a grader busy for ever, and is tried soon; the others are tried at night.
+ONCE_EXPENSIVE = {"prepare_example"}
 EXERCISES = [
     pytest.param(lesson, exercise.symbol, marks=() if exercise.symbol in ONCE_EXPENSIVE else later)
     for lesson in lesson_names()

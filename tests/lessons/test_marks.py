@@ -99,7 +99,7 @@ def test_answers_of_each_kind_are_held_out(lesson: str) -> None:
 # --- whether it is so
 
 LONG = {f"08-{symbol}" for symbol in ("Decoder", "DecoderLayer", "EncoderLayer", "Transformer")}
-LONG |= {"09-Transformer", "11-DecoderOnlyTransformer"}
+LONG |= {"07-best_of_n", "09-Transformer", "11-DecoderOnlyTransformer", "14-moved_by"}
 """Exercises whose answers take five to twenty processor seconds with each seed: these are for the night."""
 
 
@@ -112,7 +112,7 @@ every_exercise_on_every_seed = pytest.mark.parametrize(
     ("lesson", "symbol", "seed"),
     [_case(*pair, seed) for name in lesson_names() for pair in exercises(name) for seed in SEEDS],
 )
-a_sample = drawn(30)
+a_sample = drawn(20)
 
 
 @cache

@@ -57,7 +57,7 @@ def test_what_no_verdict_can_say_is_none(lie: dict[str, object]) -> None:
         of_tree(tree | lie, judge.exercise)
 
 
-@by_day("02", "10")
+@by_day("02", "05")
 def test_behind_the_walls_each_mistake_and_each_right_answer_gets_the_same_verdict(lesson: str) -> None:
     """Whatever a case or an answer reads, imports or draws must be there, too."""
     with Hearing(lesson, SEED) as hearing:
@@ -93,7 +93,7 @@ def test_what_one_child_had_to_look_up_the_next_one_knows() -> None:
     assert known[1] == []
 
 
-@by_day("07")
+@by_day("05")
 def test_whatever_a_child_had_to_look_up_the_warm_process_can(lesson: str) -> None:
     """All mistakes of a lesson, as if a class had made them all."""
     judging = Judging(lesson)

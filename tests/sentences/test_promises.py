@@ -8,12 +8,14 @@ import pytest
 
 from cellcheck.syllabus import lesson_names, load_lesson
 from tests.lessons.marks import Answer, Mark, answers, exercises, judge_of, recorded, seen_of
-from tests.nightly import drawn
+from tests.nightly import drawn, later
 from tests.sentences import promises
 from tests.sentences.promises import PREMISE, Promise, faults, listed, path_of, said, sentences, write
 
 LISTED = [lesson for lesson in lesson_names() if path_of(lesson).is_file()]
 EXERCISES = [pair for lesson in LISTED for pair in exercises(lesson)]
+LONG = {"encoder_influence"}
+"""Those that take ten processor seconds are for the night."""
 LESSON = LISTED[0]
 
 
@@ -25,7 +27,11 @@ def test_each_sentence_has_what_looks_at_it_and_a_mistake_that_breaks_it(lesson:
 
 @drawn(3)
 @pytest.mark.parametrize(
-    ("lesson", "symbol"), EXERCISES, ids=[f"{lesson[:2]}-{symbol}" for lesson, symbol in EXERCISES]
+    ("lesson", "symbol"),
+    [
+        pytest.param(lesson, symbol, id=f"{lesson[:2]}-{symbol}", marks=later if symbol in LONG else ())
+        for lesson, symbol in EXERCISES
+    ],
 )
 def test_whoever_makes_the_mistake_fails_the_aspects(lesson: str, symbol: str) -> None:
     """Each aspect of a line by one of its mistakes, and each mistake by one of its aspects."""

@@ -103,6 +103,7 @@ def _reached(
 
     No cell runs pictures: they stand in the prose. And the engine changes no output.
     """
+    here = {path.stem for path in repository.root.iterdir()}
     reached: dict[Path, frozenset[str]] = {}
     waiting = [start]
     while waiting:
@@ -115,7 +116,7 @@ def _reached(
         package = ".".join(path.parent.relative_to(repository.root).parts)
         imports, reached[path] = _imports_and_strings(path, path.read_text("utf-8"), package)
         names = {part for name in imports for part in (name, name.rpartition(".")[0])}
-        names = {name for name in names if name and not leaving_out & set(name.split("."))}
+        names = {name for name in names if name.partition(".")[0] in here and not leaving_out & set(name.split("."))}
         waiting += [file for name in names if (file := file_of(name, repository.root)) is not None]
     return reached
 

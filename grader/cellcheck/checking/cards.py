@@ -13,7 +13,17 @@ import numpy as np
 
 from cellcheck.authoring.arrays import is_array, numbers
 from cellcheck.checking.compare import near
-from cellcheck.checking.judge import FAILED, MISSING, PARTIAL, PASSED, AspectResult, Evidence, Verdict, is_ours
+from cellcheck.checking.judge import (
+    FAILED,
+    MISSING,
+    PARTIAL,
+    PASSED,
+    AspectResult,
+    Evidence,
+    Verdict,
+    is_ours,
+    paragraphs,
+)
 from cellcheck.checking.words import kind_of, place
 
 MAX_ROWS, MAX_COLUMNS = 8, 8
@@ -122,7 +132,7 @@ def plain(verdict: Verdict) -> str:
     title = _look(verdict)[2]
     lines = [f"{verdict.symbol}: {title.lower()}, {out_of(verdict.score, verdict.max_score)}"]
     if verdict.status != PASSED:
-        lines.append(f"  {verdict.message}")
+        lines += [f"  {paragraph}" for paragraph in paragraphs(verdict.message)]
     if verdict.status == PASSED:
         lines += [f"  [x] {aspect.name}" for aspect in verdict.aspects]
     stands = standing(verdict)
@@ -145,10 +155,11 @@ def card(verdict: Verdict) -> str:
         f"{out_of(verdict.score, verdict.max_score)}</span></div>"
     ]
     if verdict.status not in (MISSING, PASSED):
-        parts.append(
+        parts += [
             f'<p style="margin:8px 0;max-width:42em;font-size:16px;line-height:1.45;overflow-wrap:anywhere">'
-            f"{_prose(verdict.message)}</p>"
-        )
+            f"{_prose(paragraph)}</p>"
+            for paragraph in paragraphs(verdict.message)
+        ]
     if verdict.status == MISSING:
         parts.append(f'<div style="margin-top:4px">{_prose(verdict.message)}</div>')
     elif verdict.status == PASSED:

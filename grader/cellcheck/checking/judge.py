@@ -43,7 +43,10 @@ _ROOM = 2**12
 _PRAISE = re.compile(
     r"(?P<subject>(?:The|Your) [^,.:?]*?) (?:is|are) (?:all )?right,? but (?:(?P<pronoun>it|they) |(?!in|as|after))"
 )
-_EACH_ALONE = " (Each of the two is described as if it were the only one.)"
+_SECOND = "There seems to be a second mistake, too. "
+_PERHAPS = "This may come of the same slip, or of another: "
+_EACH_ALONE = "(Each of the two is described as if it were the only one.)"
+_PARAGRAPH = re.compile(f" (?={'|'.join(map(re.escape, (_SECOND, _PERHAPS, _EACH_ALONE)))})")
 _ONLY_GRADIENTS = (
     "All else is right there: is a part of the way back cut off, by detach, .item(), .data or no_grad, or does a "
     "second call work out something else? "
@@ -325,7 +328,7 @@ class Judge:
         return any(self._is_right(case, expected[place], got) for expected in self.references)
 
     def _is_right(self, case: Case, expected: Observation, got: Observation) -> bool:
-        aspects = (*filter(_counts, self.exercise.aspects), SETTINGS_UNTOUCHED)
+        aspects = (*(aspect for aspect in self.exercise.aspects if aspect.counts), SETTINGS_UNTOUCHED)
         return not any(concerns(aspect, case, d) for d in compare(expected, got) for aspect in aspects)
 
     def judged(self, got: list[Observation], comparing: Comparing | None = None) -> Verdict:
@@ -344,7 +347,8 @@ class Judge:
         exercise = self.exercise
         differences = [comparing(e, g) for e, g in zip(expected, got, strict=True)]
         changed = next((d for diagnosis in differences for d in diagnosis if d.key == CHANGED), None)
-        aspects = (*filter(_counts, exercise.aspects), *([SETTINGS_UNTOUCHED] if changed else []))
+        counting = [aspect for aspect in exercise.aspects if aspect.counts]
+        aspects = (*counting, *([SETTINGS_UNTOUCHED] if changed else []))
         results = tuple(self._aspect(aspect, expected, differences) for aspect in aspects)
         earned = sum(a.weight for a, r in zip(aspects, results, strict=True) if r.passed)
         total = sum(aspect.weight for aspect in aspects)
@@ -376,10 +380,7 @@ class Judge:
         if told:
             sentences.append(self._say(*told, differences))
         if another:
-            sentences.append(
-                ("This may come of the same slip, or of another: " if sentences else "")
-                + self._say(*another, differences)
-            )
+            sentences.append((_PERHAPS if sentences else "") + self._say(*another, differences))
         if patients:
             sentences.append(patients)
         if changed and (first or not advice):  # where nothing else is wrong, the advice says it
@@ -508,10 +509,6 @@ def _cause(difference: Difference, in_case: list[Difference]) -> Difference:
     return next(chain(missing, filter(reports, in_case)), difference)
 
 
-def _counts(aspect: Aspect) -> bool:
-    return aspect.counts
-
-
 def _shows(aspect: Aspect, expected: Observation, differences: list[Difference]) -> bool:
     """Whether something can be seen of an aspect in a case: a result is there, and of a form that can be compared."""
     shapeless = {d.key for d in differences if d.kind in ("error", "type", "shape")}
@@ -544,7 +541,16 @@ def _advice(diagnosis: Diagnosis) -> str:
     if len(diagnosis.mistakes) == 1:
         return diagnosis.mistakes[0].advice
     each = [without_praise(mistake.advice) for mistake in diagnosis.mistakes]
-    return " There seems to be a second mistake, too. ".join(each) + _EACH_ALONE * bool(each)
+    return f"{f' {_SECOND}'.join(each)} {_EACH_ALONE}" if each else ""
+
+
+def paragraphs(message: str) -> list[str]:
+    """A verdict's message, with what is said of a second mistake by itself.
+
+    >>> paragraphs("You add. There seems to be a second mistake, too. You round.")
+    ['You add.', 'There seems to be a second mistake, too. You round.']
+    """
+    return _PARAGRAPH.split(message)
 
 
 def without_praise(advice: str) -> str:

@@ -4,7 +4,6 @@ from typing import Any
 
 import torch
 
-from cellcheck.checking.check import Checker
 from tests.lessons.marks import judge_of
 from transformer_course.classifier import TransformerClassifier
 
@@ -16,7 +15,8 @@ class SharesOfTheBatch(TransformerClassifier):
 
 
 def test_where_scores_are_changed_nothing_is_claimed_about_what_the_last_layer_reads() -> None:
-    message = Checker("03").verdict("TransformerClassifier", SharesOfTheBatch).message
+    judge = judge_of("03_classification_transformer", "TransformerClassifier", 0, combinations=0)
+    message = judge.verdict(judge.observe(SharesOfTheBatch)).message
     assert message.startswith("The scores are changed after the last layer, so they are no longer raw.")
 
 

@@ -145,7 +145,7 @@ def test_blocks_waste_little() -> None:
         assert 6.5 < (in_blocks - needed) / 60 < 9  # half a block a text
 
 
-@both_seeds
+@both_seeds_later
 def test_the_same_stories_together(seed: int) -> None:
     together, passes, _ = lab.told_together(6, 3, seed=seed)
     alone, passes_alone, _ = lab.told_together(6, 1, seed=seed)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from itertools import product
 from typing import Any
 
 import torch
@@ -15,6 +14,7 @@ from torch.nn.functional import linear
 
 from cellcheck.authoring import Case, Observation, aspects
 from transformer_course.lessons.watching import AS_ASKED
+from transformer_course.lessons.ways import way_taken
 
 MASK = "what_is_hidden"
 CALLED = {
@@ -61,15 +61,15 @@ HIDING: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "used?": torch.ones_like,
     "Your weights are 0 where the mask says True. What does True mean in a mask of this course?": torch.logical_not,
 }
-MIXED = (
-    AS_ASKED,
-    "Your weights mix the encoder's states as they are. Which layer makes values of them?",
-    "Your weights mix the keys. Which layer makes values?",
-)
-AFTER = (
-    AS_ASKED,
-    "You put the heads side by side, and that is your result. Which layer comes after them?",
-)
+MIXED = {
+    AS_ASKED: "value",
+    "Your weights mix the encoder's states as they are. Which layer makes values of them?": "states",
+    "Your weights mix the keys. Which layer makes values?": "key",
+}
+AFTER = {
+    AS_ASKED: True,
+    "You put the heads side by side, and that is your result. Which layer comes after them?": False,
+}
 
 
 def in_words(observation: Observation, case: Case) -> Observation:
@@ -97,15 +97,16 @@ def _found(output: torch.Tensor, weights: torch.Tensor, inputs: Mapping[str, Any
     if sentences is None:
         return {}
     cut = CUTS[sentences["heads_cut"]]
-    after = [lambda x: linear(x, layers["output.weight"], layers["output.bias"]), lambda x: x]
-    for (mixed, of), (words, finish) in product(
-        zip(MIXED, (value, source, key), strict=True), zip(AFTER, after, strict=True)
-    ):
-        parts = weights @ cut(of, heads)  # (batch, heads, target_length, d_head)
+    vectors = {"value": value, "states": source, "key": key}
+
+    def fits(mixed: str, has_output: bool) -> bool:
+        parts = weights @ cut(vectors[mixed], heads)  # (batch, heads, target_length, d_head)
         joined = parts.transpose(1, 2).flatten(2), parts.permute(0, 2, 3, 1).flatten(2)
-        if any(_alike(output, finish(one)) for one in joined):
-            return {**sentences, "what_is_mixed": mixed, "heads_mixed": words}
-    return sentences
+        last = (linear(one, layers["output.weight"], layers["output.bias"]) if has_output else one for one in joined)
+        return any(_alike(output, one) for one in last)
+
+    way = way_taken((MIXED, AFTER), fits)
+    return sentences | dict(zip(("what_is_mixed", "heads_mixed"), way, strict=True)) if way else sentences
 
 
 def _of_weights(
@@ -114,12 +115,13 @@ def _of_weights(
     """How the weights were made; None where they can't be explained."""
     hiding = HIDING if mask is not None else {AS_ASKED: torch.ones_like}
     allowed = torch.ones(1, dtype=torch.bool) if mask is None else mask
-    for (cut, split), (divided, by), (hidden, change) in product(CUTS.items(), DIVISORS.items(), hiding.items()):
-        scores = split(query, heads) @ split(key, heads).mT / by(query.shape[-1], heads)
-        likely = scores.masked_fill(~change(allowed), torch.finfo(scores.dtype).min).softmax(-1)
-        if _alike(weights, likely):
-            return {"heads_cut": cut, "scores_divided": divided, MASK: hidden}
-    return None
+
+    def fits(split: Split, divisor: Any, hide: Any) -> bool:
+        scores = split(query, heads) @ split(key, heads).mT / divisor(query.shape[-1], heads)
+        return _alike(weights, scores.masked_fill(~hide(allowed), torch.finfo(scores.dtype).min).softmax(-1))
+
+    way = way_taken((CUTS, DIVISORS, hiding), fits)
+    return dict(zip(("heads_cut", "scores_divided", MASK), way, strict=True)) if way else None
 
 
 def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import torch
 
 from cellcheck.authoring import Case, Observation, aspects
 from transformer_course.lessons.watching import AS_ASKED
+from transformer_course.lessons.ways import way_taken
 from transformer_course.positions import rotary_embedding, sinusoidal_positional_encoding
 
 CALLED = {
@@ -68,14 +68,14 @@ def in_words(observation: Observation, case: Case) -> Observation:
 
 
 def _found(output: Any, query: Vectors, key: Vectors, positions: torch.Tensor) -> dict[str, str]:
-    ways = product(ROTATED, DIVISORS, ROWS, WEIGHTS)
+    way = None
     if isinstance(output, torch.Tensor) and output.is_floating_point():
-        output = output.detach().to(query.dtype)
-        for way in sorted(ways, key=lambda way: len(way) - way.count(AS_ASKED)):
-            rotated, divided, rows, weights = way
-            turned_query, turned_key = ROTATED[rotated](query, key, positions)
-            scores = turned_query @ turned_key.mT / DIVISORS[divided](query.shape[-1])
-            likely = WEIGHTS[weights](ROWS[rows](scores))
-            if likely.shape == output.shape and torch.allclose(likely, output, rtol=1e-3, atol=1e-3):
-                return dict(zip(CALLED, way, strict=True))
-    return dict.fromkeys(CALLED, AS_ASKED)
+        got = output.detach().to(query.dtype)
+
+        def fits(rotate: Any, divisor: Any, in_rows: Any, made_weights: Any) -> bool:
+            turned_query, turned_key = rotate(query, key, positions)
+            likely = made_weights(in_rows(turned_query @ turned_key.mT / divisor(query.shape[-1])))
+            return likely.shape == got.shape and torch.allclose(likely, got, rtol=1e-3, atol=1e-3)
+
+        way = way_taken((ROTATED, DIVISORS, ROWS, WEIGHTS), fits)
+    return dict(zip(CALLED, way or [AS_ASKED] * len(CALLED), strict=True))
