@@ -55,6 +55,7 @@ claims: .venv/ready-to-test  ## all that make test leaves to the night; some hou
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/lessons tests/audit tests/building tests/gradebook/test_equal_marks.py \
 	tests/gradebook/test_resume.py tests/gradebook/test_postgresql.py \
 	tests/assignments tests/sentences tests/packing tests/running/test_judging.py tests/similarity tests/learning tests/publishing \
+	tests/attacks/test_patients.py tests/cluster/test_cluster.py tests/course/test_length_generalization.py \
 	tests/pyodide tests/browser/test_site.py tests/browser/test_nothing_to_install.py tests/serving/test_rush.py \
 	tests/serving/test_jupyterhub.py tests/serving/test_open_edx.py tests/tutoring tests/test_other_processors.py --long --verbose
 
