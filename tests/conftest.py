@@ -123,7 +123,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Says what all of it cost, workers and their children included. Nothing is held to it: machines differ."""
     if not hasattr(config, "workerinput") and getattr(config.option, "numprocesses", None):
         rooms = ", ".join(f"{room.removeprefix('tests/')} {seconds:.0f}" for room, seconds in _seconds.most_common(12))
-        print(f"Seconds by room, of both processes: {rooms}")
+        print(f"Seconds by room, of all processes: {rooms}")
         spent = os.times()
         seconds = spent.user + spent.system + spent.children_user + spent.children_system
         print(f"{seconds / 60:.1f} processor minutes in all")

@@ -39,6 +39,7 @@ TRIED = [
     ("no mask", "none", "none leak", "with a model whose attention would look at padding, on rows that have none"),
     ("second column", "second", "second", "with a model that hides only the first column of padding"),
     ("zero row", "some", "content leak", "with a model that is sound only as long as the vector of id 0 is all zeros"),
+    ("two logits", "some", "mild", "with a model in which padding moves one logit up and another as far down"),
 ]
 
 
