@@ -27,8 +27,8 @@ demo: .venv/ready  ## two lessons released, submitted, graded, with feedback pag
 
 # Compiled modules are kept: every process that a test starts would compile the course anew. A test that hangs ends with
 # its name, and where it stood.
-test: lint  ## format, lint, types, tests, as CI does; a quarter of an hour
-	@OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.twice --numprocesses 3 --dist loadfile --no-loadscope-reorder \
+test: lint  ## format, lint, types, tests, as CI does; half an hour
+	@OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.twice --numprocesses 2 --dist loadfile --no-loadscope-reorder \
 	--durations 60 -o faulthandler_timeout=1200 -o faulthandler_exit_on_timeout=true
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.ordinary_user  # root has other walls: once more without its rights
 

@@ -1,5 +1,6 @@
 """Tells `tests/twice.py` what failed: a plugin of pytest."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,5 +13,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if config.option.failures_to is not None:
         reports = [report for kind in ("failed", "error") for report in terminalreporter.stats.get(kind, ())]
-        names = dict.fromkeys(report.nodeid for report in reports)
-        config.option.failures_to.write_text("".join(f"{name}\n" for name in names), "utf-8")
+        told = {report.nodeid: _cause(report) for report in reports}
+        config.option.failures_to.write_text(json.dumps(told), "utf-8")
+
+
+def _cause(report: pytest.TestReport) -> str:
+    """What several tests have in common that failed at once: a fixture of their file that couldn't be had."""
+    if report.when != "setup":
+        return report.nodeid
+    why = [line for line in report.longreprtext.splitlines() if line.startswith("E ")]
+    return "\n".join([report.nodeid.partition("::")[0], *why])

@@ -18,6 +18,23 @@ def test_unsteady():
     met.touch()
     assert again
 """
+NOT_BEGUN = """
+import pathlib, pytest
+@pytest.fixture(scope="module")
+def place():
+    met = pathlib.Path({met!r})
+    again = met.exists()
+    met.touch()
+    assert again
+@pytest.mark.parametrize("n", range(9))
+def test_unsteady(place, n): pass
+"""
+WITHOUT = """
+import pytest
+@pytest.fixture(params=range(4))
+def place(request): assert not request.param + 1
+def test_many(place): pass
+"""
 BROKEN = "def test_broken():\n    assert 1 == 2\n"
 MANY = "import pytest\n@pytest.mark.parametrize('n', range(4))\ndef test_many(n):\n    assert n < 0\n"
 
@@ -41,7 +58,15 @@ def test_what_passes_alone_is_named_and_the_run_is_green(tmp_path: Path) -> None
     assert done.stdout.splitlines()[-1].strip() == "test_it.py::test_unsteady"
 
 
-@pytest.mark.parametrize(("source", "runs"), [(BROKEN, 2), (MANY, 1)])
+def test_tests_that_lack_the_same_fixture_are_one_failure(tmp_path: Path) -> None:
+    done = run(tmp_path, NOT_BEGUN.format(met=str(tmp_path / "met")))
+    assert done.returncode == 0, done.stdout
+    assert [line.strip() for line in done.stdout.splitlines()[-9:]] == [
+        f"test_it.py::test_unsteady[{n}]" for n in range(9)
+    ]
+
+
+@pytest.mark.parametrize(("source", "runs"), [(BROKEN, 2), (MANY, 1), (WITHOUT, 1)])
 def test_a_fault_is_red_with_the_commands_that_show_it_again(tmp_path: Path, source: str, runs: int) -> None:
     done = run(tmp_path, source)
     assert done.returncode == 1

@@ -3,9 +3,11 @@
     python -m tests.twice [PYTEST OPTION OR TEST ...]
 
 What passes then is unsteady, and named: somebody should look at it, but it isn't the fault of the change that met it.
-More than three failures are no chance. Whatever the tests leave in the temporary folder goes with the run.
+More than three failures are no chance; tests of a file that lack the same fixture are one. Whatever the tests leave in
+the temporary folder goes with the run.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -38,10 +40,10 @@ def _sweep() -> None:
 def _run(options: Sequence[str], folder: Path) -> int:
     listed = folder / "failed"
     code = _pytest(["-p", "tests.telling", *options, "--failures-to", str(listed)], folder)
-    failed = listed.read_text("utf-8").splitlines() if listed.exists() else []
+    failed: dict[str, str] = json.loads(listed.read_text("utf-8")) if listed.exists() else {}
     if code != pytest.ExitCode.TESTS_FAILED or not failed:
         return code
-    if len(failed) <= MOST:
+    if len({*failed.values()}) <= MOST:
         print(f"\nOnce more, alone: {', '.join(failed)}\n", flush=True)
         code = _pytest([*failed, *({"--long"} & {*options})], folder)
         if code == pytest.ExitCode.OK:
@@ -49,7 +51,7 @@ def _run(options: Sequence[str], folder: Path) -> int:
             print("\n".join(f"  {test}" for test in failed), flush=True)
             return 0
     print("\nTo see it again:", flush=True)
-    for test in failed[:20]:
+    for test in [*failed][:20]:
         print(f"  .venv/bin/python -m pytest '{test}'", flush=True)
     return code
 

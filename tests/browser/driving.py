@@ -10,8 +10,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 SECONDS = 1000
 expect.set_options(timeout=300 * SECONDS)  # two busy cores may take their time
-TRIES = 3
+PATIENCE = (20, 60, 300)
+"""Seconds to wait for what an action does, before it is done again: it may be lost while a page still opens."""
+
 RAN = re.compile(r"^\[\d+\]:$")
+A_KERNEL = re.compile(r"^(?!\s*(No Kernel)?\s*$)")
 
 # The lowest contrast between a text and what is painted behind it, with the text, of all texts within an element.
 CONTRAST = """root => {
@@ -43,8 +46,12 @@ class Notebook:
 
     @classmethod
     def on(cls, page: Page) -> Notebook:
-        """The notebook on this page, once its cells and its kernel are there."""
-        expect(page.locator(".jp-Notebook .jp-Cell").first).to_be_visible(timeout=300 * SECONDS)
+        """The notebook on this page, once its cells and its kernel are there.
+
+        Before they are, JupyterLab shows one empty cell, and calls the kernel that it hasn't got idle.
+        """
+        expect(page.locator(".jp-Notebook .jp-Cell").nth(1)).to_be_attached(timeout=300 * SECONDS)
+        expect(page.locator(".jp-KernelName")).to_have_text(A_KERNEL, timeout=300 * SECONDS)
         expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
             "data-status", "idle", timeout=300 * SECONDS
         )
@@ -86,14 +93,7 @@ class Notebook:
         """Does it again where nothing happened: a notebook that has just opened may take the focus away."""
         prompt = cell.locator(".jp-InputPrompt")
         before = prompt.inner_text()
-        for attempt in range(TRIES):
-            act()
-            try:
-                expect(prompt).not_to_have_text(before, timeout=5 * SECONDS)
-                return
-            except AssertionError:
-                if attempt == TRIES - 1:
-                    raise
+        _until(act, lambda seconds: expect(prompt).not_to_have_text(before, timeout=seconds * SECONDS))
 
     def save(self) -> None:
         """Saves the notebook, and waits until it is saved."""
@@ -110,18 +110,24 @@ class Notebook:
 def _unfold(cell: Locator) -> None:
     """Opens a cell of which JupyterLab shows one line, as the set-up cell: only then it says when it has run."""
     folded, shown = cell.locator(".jp-Placeholder-content"), cell.locator(".jp-InputArea-editor")
-    try:
-        expect(folded).to_be_visible(timeout=5 * SECONDS)
-    except AssertionError:
-        return
-    for attempt in range(TRIES):
+    expect(folded.or_(shown).first).to_be_visible(timeout=300 * SECONDS)
+
+    def unfold() -> None:
         if folded.count():
             folded.click()
+
+    _until(unfold, lambda seconds: expect(shown).to_be_visible(timeout=seconds * SECONDS))
+
+
+def _until(act: Callable[[], None], happens: Callable[[int], None]) -> None:
+    """Acts, and again where nothing happened within so many seconds."""
+    for seconds in PATIENCE:
+        act()
         try:
-            expect(shown).to_be_visible(timeout=5 * SECONDS)
+            happens(seconds)
             return
         except AssertionError:
-            if attempt == TRIES - 1:
+            if seconds == PATIENCE[-1]:
                 raise
 
 

@@ -1,6 +1,7 @@
-"""What is told of wrong answers that match no mistake: what they do, in words, whatever the seed."""
+"""What is told of wrong answers: what they do, in words, whatever the seed."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -8,19 +9,34 @@ import pytest
 from cellcheck.checking.judge import PASSED, PUBLIC_SEED
 from cellcheck.syllabus import load_lesson
 from tests.lessons.lesson_04.told import NeverLooksAhead
+from tests.lessons.marks import judge_of
 from tests.lessons.words import judge_of_words, rows, texts
-from tests.nightly import both_seeds
+from tests.nightly import both_seeds, drawn
+
+learners_judge = cache(judge_of)
 
 
-def each_of(table: str) -> pytest.MarkDecorator:
-    listed = list(rows(table))
+def each_of(*tables: str) -> pytest.MarkDecorator:
+    listed = [row for table in tables for row in rows(table)]
     names = [f"{lesson[:2]}-{symbol}-{answer.__name__}-{words[:20]}" for lesson, symbol, answer, words in listed]
     return pytest.mark.parametrize(("lesson", "symbol", "answer", "sentence"), listed, ids=names)
 
 
+@drawn(40)
 @both_seeds
 @each_of("ON_CARDS")
-def test_a_card_says_what_the_answer_does(
+def test_a_learners_card_says_what_the_answer_does(
+    lesson: str, symbol: str, answer: Callable[..., Any], sentence: str, seed: int
+) -> None:
+    judge = learners_judge(lesson, symbol, seed)
+    verdict = judge.verdict(judge.observe(answer))
+    assert verdict.score < verdict.max_score
+    assert sentence in verdict.message
+
+
+@both_seeds
+@each_of("ON_CARDS", "UNNAMED")
+def test_a_card_says_it_without_a_mistakes_advice(
     lesson: str, symbol: str, answer: Callable[..., Any], sentence: str, seed: int
 ) -> None:
     judge = judge_of_words(lesson, symbol, seed)

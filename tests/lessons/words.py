@@ -1,6 +1,7 @@
-"""What a lesson's `told.py` holds: wrong answers that match no mistake, and what their cards say.
+"""What a lesson's `told.py` holds: wrong answers, and what is said of them in words.
 
-ON_CARDS   each with a sentence that the card shows
+ON_CARDS   each with a sentence that a learner's card shows
+UNNAMED    each with a sentence that a card would show if the catalogue hadn't the mistake, whose advice comes first
 BESIDE     each with a sentence that is there, though something else may be told first
 RIGHT      variants that are right, of which nothing may be told
 """

@@ -117,4 +117,9 @@ def link_in(page: str) -> str:
     return match[1]
 
 
-__all__ = ["HOST", "LESSON", "LINK", "OTHER", "Browser", "Make", "Place", "link_in", "make", "place"]
+def whole_words(page: str) -> set[str]:
+    """The words of a page: a random token may hold "ada", which is nobody's name there."""
+    return {*re.findall(r"\w+", page)}
+
+
+__all__ = ["HOST", "LESSON", "LINK", "OTHER", "Browser", "Make", "Place", "link_in", "make", "place", "whole_words"]

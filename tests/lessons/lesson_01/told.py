@@ -155,30 +155,32 @@ ON_CARDS: list[Told] = [
     ("batched_dot", rows_side_by_side, "Row j of a only meets row j of b."),
     ("mlp_predict_numpy", tanh_without_biases, "Your biases are left out and between two layers, z becomes tanh(z)."),
     (
-        "mlp_predict_numpy",
-        relu_at_the_end_alone,
-        "There is no ReLU between your layers and there is a ReLU after the last layer too.",
-    ),
-    (
         "mlp_predict",
         biases_taken_off_and_relu_everywhere,
         "Your biases are subtracted and there is a ReLU after the last layer too.",
     ),
-    ("linear_gradients", halved_without_targets, "The targets are left out and the factor of 2 is missing."),
     ("linear_gradients", of_a_hidden_layer, "Your slopes are those of a layer with a ReLU."),
     ("linear_gradients", dw_of_the_sum, "Your db is right, and your dW isn't: you don't divide."),
     ("mse_loss", all_pairs, "Each entry of the predictions is compared with every entry of the targets."),
     ("mse_loss", huber, "Your loss takes large errors as they are and squares only small ones."),
-    ("mse_loss", half_the_sum, "Your result is half of the sum of the squared errors."),
     ("loss_gradients", by_columns_swapped, "entry [0][1] of your list is the dW of layer 1"),
     ("loss_gradients", last_layer_forgotten, "Counted from 0, the gradients of layer 1 are missing."),
-    ("sgd_step", biases_uphill, "times their gradients, and your biases climb by"),
     ("sgd_step", weights_alone_and_doubled, "and your biases stay where they are; learning_rate is"),
     ("l2_penalty", mean_of_all_weights, ", the number of weights. Does the docstring ask for a mean?"),
-    ("l2_penalty", sum_of_means, "You add up each layer's mean of the squared weights."),
     ("l2_penalty", square_of_the_sum, "You take the square of the sum of the weights."),
     ("train", on_a_copy, "the model that was passed in has no gradients."),
     ("MLP", NeverCalm, "Your model draws random numbers whenever it is called, in eval mode too."),
+]
+UNNAMED: list[Told] = [
+    (
+        "mlp_predict_numpy",
+        relu_at_the_end_alone,
+        "There is no ReLU between your layers and there is a ReLU after the last layer too.",
+    ),
+    ("linear_gradients", halved_without_targets, "The targets are left out and the factor of 2 is missing."),
+    ("mse_loss", half_the_sum, "Your result is half of the sum of the squared errors."),
+    ("sgd_step", biases_uphill, "times their gradients, and your biases climb by"),
+    ("l2_penalty", sum_of_means, "You add up each layer's mean of the squared weights."),
 ]
 BESIDE: list[Told] = [
     ("batched_dot", skipped_and_detached, "Number 0 of each row, counted from 0, never counts."),

@@ -95,7 +95,6 @@ def spaces_never_merged(word: str, merges: Merges) -> list[str]:
 
 ON_CARDS: list[Told] = [
     ("encode", all_but_the_last_character, "The last id is missing."),
-    ("encode", sorted_ids, "Each id is there, and some are in another place."),
     ("encode", capitals_ignored, "All letters are looked up as lower-case letters"),
     ("decode", all_but_the_first_id, "The first character is missing."),
     ("byte_pair_ids", utf_16, "Your bytes are those of UTF-16."),
@@ -114,6 +113,9 @@ ON_CARDS: list[Told] = [
     ("apply_merges", first_character_dropped, "Your tokens don't spell the word any more."),
     ("apply_merges", without_spaces, "A space of the text is gone."),
     ("apply_merges", spaces_never_merged, "A merge that has a space in it is never applied."),
+]
+UNNAMED: list[Told] = [
+    ("encode", sorted_ids, "Each id is there, and some are in another place."),
 ]
 BESIDE: list[Told] = [
     ("byte_pair_ids", code_points, "Characters such as ï have become one id each."),

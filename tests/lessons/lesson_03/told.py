@@ -91,7 +91,6 @@ class OneHead(attention.MultiHeadAttention):
 
 
 ON_CARDS: list[Told] = [
-    ("masked_softmax", over_the_rows, "Your numbers sum to 1 along axis 0."),
     ("masked_softmax", minus_five, "Hidden scores become -5, which leaves their keys a weight."),
     (
         "scaled_dot_product_attention",
@@ -99,14 +98,17 @@ ON_CARDS: list[Told] = [
         "The output is right, and the weights beside it give hidden keys a share.",
     ),
     ("padding_mask", padding_at_the_end, "Only the padding at the end of a row is hidden."),
-    ("merge_heads", heads_in_one_column, "Your heads stand one below the other. Along which axis"),
     ("merge_heads", last_head_on_top, "Your heads stand one below the other, the last one first."),
     ("LearnedPositionalEmbedding", FirstRowFixed, "never get a gradient, so they would never learn: 0."),
+    ("SelfAttention", LayersInARow, "Your keys are made by self.key from what self.query makes of x."),
+    ("MultiHeadAttention", OneHead, "Your vectors are compared as a whole, as in one head."),
+]
+UNNAMED: list[Told] = [
+    ("masked_softmax", over_the_rows, "Your numbers sum to 1 along axis 0."),
+    ("merge_heads", heads_in_one_column, "Your heads stand one below the other. Along which axis"),
     ("SelfAttention", KeysForQueries, "Your queries are made by self.key."),
     ("SelfAttention", BareValues, "Your values go straight from x into the attention, through no layer."),
-    ("SelfAttention", LayersInARow, "Your keys are made by self.key from what self.query makes of x."),
     ("MultiHeadAttention", ValuesOfKeys, "Your values are made by self.value from keys."),
-    ("MultiHeadAttention", OneHead, "Your vectors are compared as a whole, as in one head."),
 ]
 BESIDE: list[Told] = [
     ("masked_softmax", true_hides, "Hidden keys get a weight, and most of those that may be looked at get none."),

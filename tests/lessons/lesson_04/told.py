@@ -97,8 +97,11 @@ class NeverLooksAhead(seq2seq.Seq2SeqTransformer):
 
 
 ON_CARDS: list[Told] = [
-    ("Seq2SeqTransformer", ReadsTheSourceAgain, "don't change with the encoder states that decode is given."),
     ("Seq2SeqTransformer", LastStateDropped, "Some target positions don't see every encoder state."),
+    ("CrossAttention", StatesMixedAndJoined, "Your weights mix the encoder's states as they are."),
+    ("CrossAttention", StatesMixedAndJoined, "You put the heads side by side, and that is your result."),
+]
+UNNAMED: list[Told] = [
     ("Seq2SeqTransformer", NeverLooksAhead, "some target positions don't see the first target token, or the last."),
     ("CrossAttention", EveryOtherColumn, "Your head h takes every n-th column, beginning with column h."),
     ("CrossAttention", Undivided, "Your scores are plain dot products, divided by nothing."),
@@ -106,8 +109,7 @@ ON_CARDS: list[Told] = [
     ("CrossAttention", MaskForgotten, "Your weights give something to places that the mask hides"),
     ("CrossAttention", TrueHides, "Your weights are 0 where the mask says True."),
     ("CrossAttention", KeysMixed, "Your weights mix the keys."),
-    ("CrossAttention", StatesMixedAndJoined, "Your weights mix the encoder's states as they are."),
-    ("CrossAttention", StatesMixedAndJoined, "You put the heads side by side, and that is your result."),
+    ("Seq2SeqTransformer", ReadsTheSourceAgain, "don't change with the encoder states that decode is given."),
 ]
 RIGHT = [
     ("CrossAttention", "einsum"),

@@ -44,13 +44,15 @@ def padding_in_front_left_in(targets: torch.Tensor, pad_id: int = 0) -> torch.Te
 
 
 ON_CARDS: list[Told] = [
+    ("decoder_mask", next_one_too, ", position 0 sees position 1, which comes after it."),
+    ("decoder_mask", latest_two, "position 2 doesn't see position 0, which comes before it and isn't padding."),
+    ("decoder_mask", padding_in_front_left_in, "sees itself, where the row has padding."),
+]
+UNNAMED: list[Told] = [
     ("causal_mask", one_too_far, "Position 0 sees position 1, which comes after it."),
     ("causal_mask", itself_hidden, "Position 0 doesn't see itself. Which positions"),
     ("causal_mask", last_two, "Position 2 doesn't see position 0, which comes before it."),
     ("decoder_mask", padding_left_in, ", where the row has padding. How do you find out where padding is?"),
-    ("decoder_mask", next_one_too, ", position 0 sees position 1, which comes after it."),
     ("decoder_mask", itself_hidden_too, ", position 0 doesn't see itself, and no padding is there."),
-    ("decoder_mask", latest_two, "position 2 doesn't see position 0, which comes before it and isn't padding."),
-    ("decoder_mask", padding_in_front_left_in, "sees itself, where the row has padding."),
 ]
 RIGHT = [("causal_mask", "running sum"), ("decoder_mask", "row by row"), ("decoder_mask", "a product")]

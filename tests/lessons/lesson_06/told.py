@@ -44,12 +44,14 @@ def keys_in_rows_unrotated(query: torch.Tensor, key: torch.Tensor, positions: to
 
 
 ON_CARDS: list[Told] = [
+    ("relative_attention_scores", divided_by_d, "Your scores are divided by d."),
+]
+UNNAMED: list[Told] = [
     ("relative_attention_scores", keys_as_they_came, "those of rotated queries and keys that aren't rotated."),
     ("relative_attention_scores", queries_as_they_came, "those of rotated keys and queries that aren't rotated."),
     ("relative_attention_scores", nothing_rotated, "Your scores are those of the vectors as they came in."),
     ("relative_attention_scores", waves_added, "Waves have been added to your queries and keys."),
     ("relative_attention_scores", scaled_down, "Your scores are divided by the root of d."),
-    ("relative_attention_scores", divided_by_d, "Your scores are divided by d."),
 ]
 BESIDE: list[Told] = [
     ("relative_attention_scores", weights_of_scaled_scores, "Your scores are divided by the root of d."),

@@ -88,12 +88,14 @@ def mask_of_the_sorted_row(logits: torch.Tensor, p: float) -> torch.Tensor:
 
 ON_CARDS: list[Told] = [
     ("greedy_decode", start_in_front, "Your rows begin with the start token."),
-    ("greedy_decode", without_an_end, "goes on after its end. What should stand there?"),
-    ("greedy_decode", first_end_ends_all, "tokens, and none of them is the end."),
     ("best_of_n", first_of_n, "Among 96 samples the most likely answer is there for both"),
-    ("best_of_n", worst_of_n, "Among 96 samples for row 0 there is one with the probability"),
     ("top_k_filter", top_k_of_log_softmax, "You keep the right tokens, but not with their own logits: entry [0, "),
     ("top_p_filter", top_p_of_log_softmax, "You keep the right tokens, but not with their own logits: entry [0, "),
+]
+UNNAMED: list[Told] = [
+    ("greedy_decode", without_an_end, "goes on after its end. What should stand there?"),
+    ("greedy_decode", first_end_ends_all, "tokens, and none of them is the end."),
+    ("best_of_n", worst_of_n, "Among 96 samples for row 0 there is one with the probability"),
     ("top_p_filter", mask_of_the_sorted_row, "Each row keeps as many tokens as it should, but row 0 keeps one"),
 ]
 BESIDE: list[Told] = [

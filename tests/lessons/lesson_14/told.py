@@ -92,5 +92,7 @@ ON_CARDS: list[Told] = [
     ("windowed_mask", indices_and_the_window, "Your mask compares indices in the row."),
     ("windowed_mask", indices_and_the_window, "And differences of 3 are seen, though the window is 3."),
     ("windowed_mask", further_by_one, "Your mask is True for tokens that are far apart."),
+]
+BESIDE: list[Told] = [
     ("windowed_mask", further_by_one, "And it turns from one to the other between differences of"),
 ]
